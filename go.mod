@@ -1,0 +1,3 @@
+module github.com/turnwise/turnwise
+
+go 1.26

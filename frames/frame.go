@@ -71,56 +71,56 @@ type Frame interface {
 	// Class is constant for a type of frame.
 	Class() Class
 	// Header is the frame's stamp, for the pipeline.
-	Header() *Header
+	Header() *Meta
 }
 
-// Header is the part every frame carries. The zero value is an unstamped frame.
-type Header struct {
+// Meta is the part every frame carries. The zero value is an unstamped frame.
+type Meta struct {
 	turn    uint64
 	stamped bool
 }
 
-// Header returns the header itself; embedding promotes it.
-func (h *Header) Header() *Header { return h }
+// Header returns the meta part itself; embedding promotes it.
+func (h *Meta) Header() *Meta { return h }
 
 // Turn is the number of the turn the frame was made in; 0 means that it belongs
 // to no turn, or that it has not been pushed yet.
-func (h *Header) Turn() uint64 { return h.turn }
+func (h *Meta) Turn() uint64 { return h.turn }
 
 // Stamped reports whether the frame has been given its turn.
-func (h *Header) Stamped() bool { return h.stamped }
+func (h *Meta) Stamped() bool { return h.stamped }
 
 // Stamp gives the frame its turn. The session loop stamps frames when they are
 // first pushed or queued; other code has no reason to.
-func (h *Header) Stamp(turn uint64) { h.turn, h.stamped = turn, true }
+func (h *Meta) Stamp(turn uint64) { h.turn, h.stamped = turn, true }
 
 // Unstamp takes the turn away, so that a frame can be used again.
-func (h *Header) Unstamp() { h.turn, h.stamped = 0, false }
+func (h *Meta) Unstamp() { h.turn, h.stamped = 0, false }
 
 // SystemFrame is embedded by frames that overtake everything else and are never
 // dropped: start, cancel, interruption, user speech, errors.
-type SystemFrame struct{ Header }
+type SystemFrame struct{ Meta }
 
 // Class is [ClassSystem].
 func (*SystemFrame) Class() Class { return ClassSystem }
 
 // ControlFrame is embedded by frames that steer and keep their order; an
 // interruption drops queued ones.
-type ControlFrame struct{ Header }
+type ControlFrame struct{ Meta }
 
 // Class is [ClassControl].
 func (*ControlFrame) Class() Class { return ClassControl }
 
 // DataFrame is embedded by frames that carry content and keep their order; an
 // interruption drops queued ones.
-type DataFrame struct{ Header }
+type DataFrame struct{ Meta }
 
 // Class is [ClassData].
 func (*DataFrame) Class() Class { return ClassData }
 
 // UninterruptibleFrame is embedded by control frames that keep their order and
 // survive interruptions: function results, node entries, settings, end.
-type UninterruptibleFrame struct{ Header }
+type UninterruptibleFrame struct{ Meta }
 
 // Class is [ClassControl] marked [ClassUninterruptible].
 func (*UninterruptibleFrame) Class() Class { return ClassControl | ClassUninterruptible }

@@ -20,6 +20,8 @@ type LLMContext struct {
 	shared  bool
 	tools   *Toolset
 	choice  ToolChoice
+	// provisional counts the entries that are.
+	provisional int
 }
 
 // NewLLMContext makes a conversation with a persona, which may be empty.
@@ -67,7 +69,7 @@ func (c *LLMContext) Apply(u ContextUpdate) {
 		c.setSystem(*u.System)
 	}
 	if u.Reset {
-		c.entries, c.shared = nil, false
+		c.entries, c.shared, c.provisional = nil, false, 0
 	}
 	c.append(u.Append)
 	if u.Tools != nil {
@@ -98,6 +100,8 @@ func (c *LLMContext) Replace(id EntryID, m Message) bool {
 		return false
 	}
 	c.own()
+	c.count(&c.entries[i].message, -1)
+	c.count(&m, +1)
 	c.entries[i] = &Entry{id: id, message: m}
 	c.version++
 	return true
@@ -113,6 +117,7 @@ func (c *LLMContext) Remove(id EntryID) bool {
 		return false
 	}
 	n := 1 + len(c.entries[i].message.ToolCalls)
+	c.count(&c.entries[i].message, -1)
 	kept := make([]*Entry, 0, len(c.entries))
 	kept = append(kept, c.entries[:i]...)
 	c.entries = append(kept, c.entries[min(i+n, len(c.entries)):]...)
@@ -130,6 +135,59 @@ func (c *LLMContext) Message(id EntryID) (Message, bool) {
 		return Message{}, false
 	}
 	return c.entries[i].message, true
+}
+
+// Heard settles the provisional message of a response: text is what the user heard
+// or was sent of it. An interrupted message without text is taken out, unless it
+// calls functions. It reports false when there is no such message.
+func (c *LLMContext) Heard(response uint64, text string, interrupted bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.entries) - 1; i >= 0 && c.provisional > 0; i-- {
+		m := &c.entries[i].message
+		if m.Provisional && m.Response == response {
+			c.heard(i, text, interrupted)
+			c.version++
+			return true
+		}
+	}
+	return false
+}
+
+// Cut settles every provisional message as interrupted; heard gives the text of a
+// response that was heard. It is called with the conversation locked and must not
+// use it.
+func (c *LLMContext) Cut(heard func(response uint64) string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.entries) - 1; i >= 0 && c.provisional > 0; i-- {
+		if m := &c.entries[i].message; m.Provisional {
+			c.heard(i, heard(m.Response), true)
+			c.version++
+		}
+	}
+}
+
+// heard settles entry i.
+func (c *LLMContext) heard(i int, text string, interrupted bool) {
+	e := c.entries[i]
+	m := e.message
+	c.provisional--
+	c.own()
+	if text == "" && len(m.ToolCalls) == 0 && interrupted {
+		c.entries = append(c.entries[:i], c.entries[i+1:]...)
+		return
+	}
+	m.Provisional = false
+	m.Interrupted = interrupted && m.Text != text
+	same := m.Text == text
+	m.Text = text
+	settled := &Entry{id: e.id, message: m}
+	if same {
+		// The wire form does not show what changed.
+		settled.wire.Store(e.wire.Load())
+	}
+	c.entries[i] = settled
 }
 
 // Snapshot is the conversation as it is now.
@@ -206,8 +264,17 @@ func (c *LLMContext) append(messages []Message) EntryID {
 	for _, m := range messages {
 		c.lastID++
 		c.entries = append(c.entries, &Entry{id: c.lastID, message: m})
+		if m.Provisional {
+			c.provisional++
+		}
 	}
 	return first
+}
+
+func (c *LLMContext) count(m *Message, by int) {
+	if m.Provisional {
+		c.provisional += by
+	}
 }
 
 // own makes the entries safe to change in place.

@@ -69,6 +69,16 @@ func (b *Base) Interrupt(reason string, cause frames.Frame, dir Direction) {
 // processors upstream wait in Post; system frames, results and the loop do not.
 func (b *Base) Hold(on bool) { b.node.setHold(on) }
 
+// Bound reports whether the processor is part of a task.
+func (b *Base) Bound() bool { return b.node != nil }
+
+// Do runs fn on the session loop, as a step of this processor. Unlike the other
+// methods it may be called from any goroutine, once the task has been made; it
+// does not wait. It reports false when the session has ended and fn will not run.
+func (b *Base) Do(fn func()) bool {
+	return b.node.loop.door.call(envelope{kind: called, node: b.node, fn: fn})
+}
+
 // Fail ends the session with an error.
 func (b *Base) Fail(err error) { b.node.loop.fail(err) }
 

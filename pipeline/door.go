@@ -31,6 +31,7 @@ type envelope struct {
 	// begins is the turn that begins before the frame is handled; 0 for none.
 	begins uint64
 	reason string
+	fn     func() // for called
 }
 
 type envelopeKind uint8
@@ -39,6 +40,7 @@ const (
 	arrived envelopeKind = iota // a frame from outside, for the head
 	posted                      // a frame from a job, for its processor
 	jobDone                     // the end of a job
+	called                      // a function to run
 )
 
 // door is where other goroutines hand things to the loop. It is the only part of
@@ -178,6 +180,23 @@ func (d *door) done(e envelope) {
 		d.signal()
 	}
 	d.mu.Unlock()
+}
+
+// call takes a function for the loop. It overtakes what is ordered.
+func (d *door) call(e envelope) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	if len(d.system) >= hardBound {
+		d.failLocked(fmt.Errorf("%w: %d calls wait for the session loop", ErrOverflow, hardBound))
+		return false
+	}
+	d.system = append(d.system, e)
+	d.urgent.Add(1)
+	d.signal()
+	return true
 }
 
 // fail makes the loop end the session with err.

@@ -276,6 +276,8 @@ func (l *loop) dispatch(e *envelope) {
 	switch {
 	case e.kind == jobDone:
 		e.node.jobDone(e.job)
+	case e.kind == called:
+		e.fn()
 	case e.turn != 0 && e.turn < l.turn && !e.frame.Class().Survives():
 		drop(e.frame)
 		return
@@ -332,7 +334,9 @@ func (l *loop) drainSystem() {
 		e := l.system[i]
 		l.system[i] = envelope{}
 		if l.finished {
-			drop(e.frame)
+			if e.frame != nil {
+				drop(e.frame)
+			}
 			continue
 		}
 		l.dispatch(&e)

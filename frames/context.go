@@ -137,6 +137,17 @@ func (c *LLMContext) Message(id EntryID) (Message, bool) {
 	return c.entries[i].message, true
 }
 
+// LastUser is the last message when it is the user's.
+func (c *LLMContext) LastUser() (id EntryID, text string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) == 0 {
+		return 0, "", false
+	}
+	e := c.entries[len(c.entries)-1]
+	return e.id, e.message.Text, e.message.Role == RoleUser
+}
+
 // Heard settles the provisional message of a response: text is what the user heard
 // or was sent of it. An interrupted message without text is taken out, unless it
 // calls functions. It reports false when there is no such message.

@@ -12,7 +12,9 @@ import (
 // matches the tool's schema; the text it returns is what the model is told, as it
 // stands. It runs on a goroutine of its own; ctx is cancelled when the call times
 // out, is cancelled or the session ends, and carries the call, see [CallFrom]. An
-// error, or a panic, settles the call as failed and the model is told so.
+// error settles the call as failed and its text is told to the model, so it should
+// say what the model can do about it and hold nothing private; a panic settles it
+// as failed without details.
 type ToolHandler func(ctx context.Context, args json.RawMessage) (string, error)
 
 // Function says how the service runs a tool. It is either registered under a name
@@ -34,6 +36,9 @@ type Function struct {
 	Filler string
 	// FillerAfter is how long a call is silent; 0 means 800 ms.
 	FillerAfter time.Duration
+	// Remote tells that the function runs elsewhere, such as in the client: the
+	// call waits for a FunctionResultFrame with its id. Handler is not used.
+	Remote bool
 	// Duplicates says what a call does that repeats one under way.
 	Duplicates DuplicatePolicy
 }
@@ -137,6 +142,9 @@ type Steering interface {
 	// Busy reports whether a generation, or a batch that is not presented
 	// asynchronously, is under way.
 	Busy() bool
+	// BatchOpen reports whether a batch that is not presented asynchronously is
+	// under way. The conversation must not be reset until it has settled.
+	BatchOpen() bool
 	// Do runs fn on the loop, at the service. It may be called from any
 	// goroutine; before the session runs, fn waits for it.
 	Do(fn func())

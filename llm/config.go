@@ -1,0 +1,101 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnwise/turnwise/frames"
+)
+
+// Config is a service's settings. Model and Context are required; the rest has
+// defaults.
+type Config struct {
+	// Model generates the responses.
+	Model Model
+	// Context is the conversation. The service and the aggregators of its
+	// pipeline share it.
+	Context *frames.LLMContext
+	// Fallback takes over for a response that Model failed to give; may be nil.
+	Fallback Model
+	// Deadlines bound a generation; zero fields take their defaults.
+	Deadlines Deadlines
+	// Retries is how often a failed generation is tried again with the same model
+	// while nothing of it was spoken; the default is 1, negative means never.
+	Retries int
+	// Backoff is the pause before the first retry, doubled for each further one;
+	// the default is 250 ms. A provider's Retry-After of up to ten times as much
+	// is honoured.
+	Backoff time.Duration
+	// Apology is spoken when a response has failed for good; the default is a
+	// short English sentence, "-" says nothing.
+	Apology string
+	// FunctionTimeout bounds calls that do not say otherwise; the default is 60 s.
+	FunctionTimeout time.Duration
+	// EndWait is how long the end of the session waits for a generation and for
+	// calls under way before it cancels them; the default is 5 s.
+	EndWait time.Duration
+	// MaxRounds bounds the generations in a row without anything from the user;
+	// the default is 24.
+	MaxRounds int
+	// Temperature and MaxTokens are passed to the model.
+	Temperature *float64
+	MaxTokens   int
+}
+
+// Deadlines bound a generation. A missed one ends the attempt, and the next
+// attempt starts afresh with all of them.
+type Deadlines struct {
+	// First is the time to the first piece, connecting included; default 15 s.
+	First time.Duration
+	// Between is the time between two pieces; default 10 s.
+	Between time.Duration
+	// Total is the time for the whole response; default 2 min.
+	Total time.Duration
+}
+
+const defaultApology = "I am sorry, I have a technical problem right now. Please try again in a moment."
+
+// ErrConfig is wrapped by every error about a configuration.
+var ErrConfig = errors.New("llm: invalid configuration")
+
+// Validate names the first field that is missing or out of range.
+func (c *Config) Validate() error {
+	switch {
+	case c.Model == nil:
+		return fmt.Errorf("%w: Model is required", ErrConfig)
+	case c.Context == nil:
+		return fmt.Errorf("%w: Context is required", ErrConfig)
+	case c.MaxTokens < 0:
+		return fmt.Errorf("%w: MaxTokens is %d; it must not be negative", ErrConfig, c.MaxTokens)
+	}
+	return nil
+}
+
+// defaults fills in what was left open.
+func (c *Config) defaults() {
+	set(&c.Deadlines.First, 15*time.Second)
+	set(&c.Deadlines.Between, 10*time.Second)
+	set(&c.Deadlines.Total, 2*time.Minute)
+	set(&c.Backoff, 250*time.Millisecond)
+	set(&c.FunctionTimeout, time.Minute)
+	set(&c.EndWait, 5*time.Second)
+	if c.Retries == 0 {
+		c.Retries = 1
+	}
+	if c.MaxRounds == 0 {
+		c.MaxRounds = 24
+	}
+	switch c.Apology {
+	case "":
+		c.Apology = defaultApology
+	case "-":
+		c.Apology = ""
+	}
+}
+
+func set(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}

@@ -1,0 +1,328 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/pipeline"
+)
+
+// maxCalls bounds the calls of one response.
+const maxCalls = 64
+
+var (
+	errInterrupted = errors.New("llm: the user interrupted the response")
+	errEnded       = errors.New("llm: the session has ended")
+	errDiscarded   = errors.New("llm: the response was discarded")
+	errFirst       = errors.New("llm: the model gave nothing in time")
+	errBetween     = errors.New("llm: the model stopped in the middle of the response")
+	errTotal       = errors.New("llm: the response took too long")
+)
+
+// generation is one response being made, on the loop.
+type generation struct {
+	response uint64
+	model    Model
+	fallback bool
+	attempt  int // counts every attempt; pieces of older ones are ignored
+	tries    int // attempts with this model
+	cancel   context.CancelCauseFunc
+	tools    *frames.Toolset
+	begun    time.Time
+	text     strings.Builder
+	calls    []frames.ToolCall
+	first    bool // something has come
+	skip     bool
+}
+
+// piece brings one chunk of an attempt to the loop. The text frame inside is the
+// one that travels on, so that a token costs one allocation.
+type piece struct {
+	frames.LLMTextFrame
+	gen     *generation
+	attempt int
+	chunk   Chunk
+	err     error
+}
+
+// generate starts the one generation that answers all requests up to now.
+func (s *Service) generate() {
+	s.want, s.owed = false, false
+	if s.rounds >= s.cfg.MaxRounds {
+		s.trouble(frames.ErrorInternal, "The conversation went in circles and was stopped.",
+			fmt.Errorf("llm: %d generations without a word from the user", s.rounds))
+		return
+	}
+	s.rounds++
+	s.responses++
+	g := &generation{response: s.responses, model: s.cfg.Model, begun: time.Now(), skip: s.skipSpeech}
+	s.Push(&frames.LLMResponseStartFrame{Response: g.response, SkipSpeech: g.skip}, pipeline.Downstream)
+	s.gen = g
+	s.try(g)
+}
+
+// try makes one attempt.
+func (s *Service) try(g *generation) {
+	g.attempt++
+	g.tries++
+	g.first = false
+	g.calls = nil
+	req := &Request{
+		Context: s.cfg.Context.Snapshot(), SessionID: s.SessionID(),
+		Temperature: s.cfg.Temperature, MaxTokens: s.cfg.MaxTokens,
+	}
+	g.tools = req.Context.Tools
+	ctx, cancel := context.WithCancelCause(s.Base.Context(pipeline.TurnScope))
+	g.cancel = cancel
+	a := attempt{gen: g, number: g.attempt, model: g.model, req: req, deadlines: s.cfg.Deadlines, cancel: cancel}
+	s.Go(pipeline.TurnScope, func(j *pipeline.Job) { a.run(ctx, j) })
+}
+
+// attempt is what a generation's goroutine works with.
+type attempt struct {
+	gen       *generation
+	number    int
+	model     Model
+	req       *Request
+	deadlines Deadlines
+	cancel    context.CancelCauseFunc
+}
+
+// run streams the response. Deadlines count only the time spent waiting for the
+// model, not for a slow listener.
+func (a *attempt) run(ctx context.Context, j *pipeline.Job) {
+	defer a.cancel(nil)
+	late := errFirst
+	expire := func(cause error) {
+		a.cancel(cause)
+		// The model may not notice; the session must.
+		_ = j.Post(a.piece(Chunk{}, cause))
+	}
+	wait := time.AfterFunc(a.deadlines.First, func() { expire(errFirst) })
+	defer func() { wait.Stop() }()
+	total := time.AfterFunc(a.deadlines.Total, func() { expire(errTotal) })
+	defer total.Stop()
+	finished := false
+	for chunk, err := range a.model.Stream(ctx, a.req) {
+		wait.Stop()
+		if err != nil {
+			_ = j.Post(a.piece(Chunk{}, a.explain(ctx, err)))
+			return
+		}
+		if j.Post(a.piece(chunk, nil)) != nil {
+			return
+		}
+		if chunk.Finish != "" {
+			finished = true
+		}
+		if late == errFirst {
+			late = errBetween
+			wait = time.AfterFunc(a.deadlines.Between, func() { expire(errBetween) })
+		} else {
+			wait.Reset(a.deadlines.Between)
+		}
+	}
+	wait.Stop()
+	if !finished {
+		_ = j.Post(a.piece(Chunk{}, a.explain(ctx, ErrCut)))
+	}
+}
+
+// explain prefers the reason why the attempt was cancelled.
+func (a *attempt) explain(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (a *attempt) piece(c Chunk, err error) *piece {
+	p := &piece{gen: a.gen, attempt: a.number, chunk: c, err: err}
+	p.Text, p.Response = c.Text, a.gen.response
+	return p
+}
+
+// Receive takes what the service's jobs post.
+func (s *Service) Receive(f frames.Frame) {
+	switch f := f.(type) {
+	case *piece:
+		if f.gen == s.gen && f.attempt == s.gen.attempt {
+			s.receivePiece(s.gen, f)
+		}
+	case *outcome:
+		s.settle(f.call, f.status, f.result)
+	case *doneFrame:
+		f.done()
+	}
+}
+
+func (s *Service) receivePiece(g *generation, p *piece) {
+	if p.err != nil {
+		s.attemptFailed(g, p.err)
+		return
+	}
+	c := &p.chunk
+	if !g.first && (c.Text != "" || c.Call != nil || c.Finish != "") {
+		g.first = true
+		s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), TTFB: time.Since(g.begun)}, pipeline.Downstream)
+	}
+	if c.Call != nil && len(g.calls) < maxCalls {
+		g.calls = append(g.calls, *c.Call)
+	}
+	if c.Usage != nil {
+		s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), Usage: c.Usage}, pipeline.Downstream)
+	}
+	if c.Text != "" {
+		g.text.WriteString(c.Text)
+		s.Push(&p.LLMTextFrame, pipeline.Downstream)
+	}
+	if c.Finish != "" {
+		s.complete(g, c.Finish)
+	}
+}
+
+// complete enters the response in the conversation and starts its calls.
+func (s *Service) complete(g *generation, finish string) {
+	s.gen = nil
+	s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), Processing: time.Since(g.begun)}, pipeline.Downstream)
+	if g.text.Len() == 0 && len(g.calls) == 0 {
+		s.trouble(frames.ErrorContent, "The model gave an empty answer.",
+			fmt.Errorf("llm: response %d is empty (%s)", g.response, finish))
+	}
+	if len(g.calls) > 0 {
+		s.begin(g)
+	} else {
+		s.enter(g)
+	}
+	s.Push(&frames.LLMResponseEndFrame{Response: g.response, Finish: finish}, pipeline.Downstream)
+	if w, ok := s.director.(TurnWatcher); ok && s.batch == nil {
+		w.BotTurnEnded(g.response)
+	}
+	s.flushLater()
+	s.Dirty()
+}
+
+// enter puts the text of a response without calls in the conversation.
+func (s *Service) enter(g *generation) {
+	if g.text.Len() > 0 {
+		s.cfg.Context.Append(frames.Message{
+			Role: frames.RoleAssistant, Text: g.text.String(), Response: g.response, Provisional: true,
+		})
+	}
+}
+
+// discard ends the generation under way without an interruption. What was passed
+// on already will be heard, so it stays in the conversation; the rest is gone.
+func (s *Service) discard(finish string) {
+	g := s.gen
+	s.gen = nil
+	g.cancel(errDiscarded)
+	s.enter(g)
+	s.Push(&frames.LLMResponseEndFrame{Response: g.response, Finish: finish}, pipeline.Downstream)
+	s.flushLater()
+}
+
+// attemptFailed decides between another attempt, the fallback, and giving up.
+func (s *Service) attemptFailed(g *generation, err error) {
+	g.cancel(err)
+	if g.text.Len() == 0 {
+		if pause, again := s.again(g, err); again {
+			s.Logger().Warn("generation failed, trying again", "model", modelName(g.model), "err", err, "in", pause)
+			g.attempt++ // what the failed attempt still posts is ignored
+			s.After(pipeline.TurnScope, pause, func() {
+				if s.gen == g {
+					s.try(g)
+				}
+			})
+			return
+		}
+		if s.cfg.Fallback != nil && !g.fallback {
+			s.Logger().Warn("generation failed, using the fallback model", "model", modelName(g.model), "err", err)
+			g.model, g.fallback, g.tries = s.cfg.Fallback, true, 0
+			s.try(g)
+			return
+		}
+	}
+	s.giveUp(g, err)
+}
+
+// again reports whether the same model is asked once more, and after what pause.
+func (s *Service) again(g *generation, err error) (time.Duration, bool) {
+	if g.tries > s.cfg.Retries || !retryable(err) {
+		return 0, false
+	}
+	pause := s.cfg.Backoff << (g.tries - 1)
+	var e *Error
+	if errors.As(err, &e) && e.RetryAfter > 0 {
+		if e.RetryAfter > 10*s.cfg.Backoff {
+			return 0, false
+		}
+		pause = max(pause, e.RetryAfter)
+	}
+	return pause, true
+}
+
+func retryable(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Retryable() || errors.Is(err, ErrCut)
+	}
+	return errors.Is(err, errFirst) || errors.Is(err, errBetween) || errors.Is(err, ErrCut)
+}
+
+// giveUp ends the response with an event that says why and, where nothing was
+// said, an apology.
+func (s *Service) giveUp(g *generation, err error) {
+	category := categoryOf(err)
+	s.discard("error")
+	s.trouble(category, publicText(category), fmt.Errorf("response %d of %s: %w", g.response, modelName(g.model), err))
+	if s.cfg.Apology != "" {
+		s.send(&frames.SpeakFrame{Text: s.cfg.Apology, NoContext: true})
+	}
+	s.Dirty()
+}
+
+func categoryOf(err error) frames.ErrorCategory {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e.Category
+	case errors.Is(err, errFirst), errors.Is(err, errBetween), errors.Is(err, errTotal):
+		return frames.ErrorTimeout
+	case errors.Is(err, ErrCut):
+		return frames.ErrorNetwork
+	}
+	return frames.ErrorInternal
+}
+
+// publicText is what a client may be told about an error.
+func publicText(c frames.ErrorCategory) string {
+	switch c {
+	case frames.ErrorAuth:
+		return "The language model refused the server's credentials."
+	case frames.ErrorQuota:
+		return "The language model's quota is used up."
+	case frames.ErrorRateLimit:
+		return "The language model is busy."
+	case frames.ErrorInvalid:
+		return "The language model could not handle the request."
+	case frames.ErrorNetwork:
+		return "The language model could not be reached."
+	case frames.ErrorTimeout:
+		return "The language model did not answer in time."
+	case frames.ErrorContent:
+		return "The language model declined to answer."
+	}
+	return "The language model failed."
+}
+
+func modelName(m Model) string {
+	if n, ok := m.(Named); ok {
+		return n.ModelName()
+	}
+	return ""
+}

@@ -254,6 +254,7 @@ func (s *Service) beginEnd(f *frames.EndFrame) {
 		return
 	}
 	s.end = f
+	s.ExtendEnd(s.cfg.EndWait)
 	s.endTimer = s.After(pipeline.SessionScope, s.cfg.EndWait, func() {
 		if s.gen != nil {
 			s.discard("ended")

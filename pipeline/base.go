@@ -79,6 +79,15 @@ func (b *Base) Do(fn func()) bool {
 	return b.node.loop.door.call(envelope{kind: called, node: b.node, fn: fn})
 }
 
+// ExtendEnd gives a graceful end under way d more than [Params.EndTimeout] from
+// now, for a processor that knows how long it will take.
+func (b *Base) ExtendEnd(d time.Duration) {
+	l := b.node.loop
+	if l.endTimer.Active() {
+		l.endTimer.Reset(l.task.params.EndTimeout + d)
+	}
+}
+
 // Fail ends the session with an error.
 func (b *Base) Fail(err error) { b.node.loop.fail(err) }
 

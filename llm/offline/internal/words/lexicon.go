@@ -6,9 +6,9 @@ func Concept(stem string) string {
 	switch stem {
 	case "reserv", "book":
 		return "book"
-	case "people", "guest", "diner", "adult", "pax", "attende", "visitor", "head", "group", "folk", "part":
+	case "peopl", "guest", "diner", "adult", "pax", "attende", "visitor", "head", "group", "folk", "part":
 		return "people"
-	case "person", "human", "agent", "representativ", "rep", "operator", "staff", "colleagu", "somebod", "someone",
+	case "person", "human", "agent", "representativ", "rep", "operator", "staf", "colleagu", "somebod", "someone",
 		"someon", "advisor", "adviser", "supervisor", "manager", "employe":
 		return "person"
 	case "child", "children", "kid", "bab", "toddler":
@@ -29,17 +29,17 @@ func Concept(stem string) string {
 		return "problem"
 	case "technical", "tech", "bug", "crash", "error", "broken", "broke", "fault", "defect", "malfunction", "freez", "froz":
 		return "technical"
-	case "pay", "bil", "invoic", "charg", "refund", "paid", "money":
+	case "pay", "bil", "invoic", "charg", "refund", "paid", "mone":
 		return "billing"
 	case "deliver", "delivery", "ship", "shipp", "parcel", "packag", "courier", "dispatch", "arriv", "track":
 		return "delivery"
 	case "account", "login", "password", "log", "signin", "profil":
 		return "account"
-	case "pric", "cost", "fee", "expens", "cheap":
+	case "pric", "cost", "fee", "expens", "expensiv", "cheap":
 		return "price"
 	case "order", "purchas", "buy", "bought":
 		return "order"
-	case "addres", "locat", "direction", "where":
+	case "addres", "loc", "locat", "direct", "where":
 		return "place"
 	case "park", "garag":
 		return "park"
@@ -47,7 +47,7 @@ func Concept(stem string) string {
 		return "help"
 	case "mail", "email":
 		return "email"
-	case "phone", "telephon", "mobil", "cel":
+	case "phon", "telephon", "mobil", "cel":
 		return "phone"
 	case "dat", "day":
 		return "date"
@@ -87,10 +87,10 @@ func Stop(w string) bool {
 // than about their topic, as "record" and "user" are in a description.
 func Plumbing(concept string) bool {
 	switch concept {
-	case "record", "set", "sav", "stor", "collect", "get", "fetch", "retriev", "handl", "function", "tool", "cal", "us",
+	case "record", "set", "sav", "stor", "collect", "get", "fetch", "retriev", "handl", "function", "tool", "cal", "use",
 		"user", "customer", "caller", "client", "valu", "format", "string", "integer", "number", "boolean", "argument",
 		"return", "provid", "given", "giv", "giving", "ask", "answer", "sa", "said", "say", "stat", "request", "requir", "valid", "iso", "hh",
-		"mm", "yyyy", "dd", "proced", "node", "flow", "next", "step", "whenever", "once", "onc", "tel", "inform", "respons", "reply",
+		"mm", "yyyy", "dd", "proced", "node", "flow", "next", "step", "whenever", "once", "onc", "tel", "inform", "respons", "repl",
 		"wish", "choos", "choic", "chosen", "select", "pick", "submit", "check", "look", "find", "list", "show", "read",
 		"true", "fals", "option", "optional", "mention", "explain", "want", "need", "lik", "data", "tru", "exampl":
 		return true

@@ -16,7 +16,7 @@ func Stem(w string) string {
 		keep int
 	}{
 		{"ability", 4}, {"ibility", 4}, {"ation", 3}, {"able", 4}, {"ible", 4},
-		{"ment", 4}, {"ing", 3}, {"ied", 3}, {"ed", 3}, {"ly", 3}, {"ion", 4},
+		{"ment", 3}, {"ing", 3}, {"ied", 3}, {"ed", 3}, {"ly", 3}, {"ion", 4},
 	} {
 		if rest, ok := strings.CutSuffix(w, ending.text); ok && len(rest) >= ending.keep && hasVowel(rest) {
 			w = rest

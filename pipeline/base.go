@@ -101,5 +101,5 @@ func (b *Base) Logger() *slog.Logger { return b.node.loop.log }
 // SessionID names the session.
 func (b *Base) SessionID() string { return b.node.loop.task.params.SessionID }
 
-// Named returns the processor's name in this pipeline.
+// ProcessorName returns the processor's name in this pipeline.
 func (b *Base) ProcessorName() string { return b.node.name }

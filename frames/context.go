@@ -20,8 +20,14 @@ type LLMContext struct {
 	shared  bool
 	tools   *Toolset
 	choice  ToolChoice
-	// provisional counts the entries that are.
-	provisional int
+	// provisional lists the messages that are still on their way to the user.
+	provisional []provisional
+}
+
+// provisional is a response whose message has not been settled.
+type provisional struct {
+	response uint64
+	id       EntryID
 }
 
 // NewLLMContext makes a conversation with a persona, which may be empty.
@@ -69,7 +75,7 @@ func (c *LLMContext) Apply(u ContextUpdate) {
 		c.setSystem(*u.System)
 	}
 	if u.Reset {
-		c.entries, c.shared, c.provisional = nil, false, 0
+		c.entries, c.shared, c.provisional = nil, false, nil
 	}
 	c.append(u.Append)
 	if u.Tools != nil {
@@ -100,8 +106,6 @@ func (c *LLMContext) Replace(id EntryID, m Message) bool {
 		return false
 	}
 	c.own()
-	c.count(&c.entries[i].message, -1)
-	c.count(&m, +1)
 	c.entries[i] = &Entry{id: id, message: m}
 	c.version++
 	return true
@@ -117,7 +121,6 @@ func (c *LLMContext) Remove(id EntryID) bool {
 		return false
 	}
 	n := 1 + len(c.entries[i].message.ToolCalls)
-	c.count(&c.entries[i].message, -1)
 	kept := make([]*Entry, 0, len(c.entries))
 	kept = append(kept, c.entries[:i]...)
 	c.entries = append(kept, c.entries[min(i+n, len(c.entries)):]...)
@@ -148,17 +151,28 @@ func (c *LLMContext) LastUser() (id EntryID, text string, ok bool) {
 	return e.id, e.message.Text, e.message.Role == RoleUser
 }
 
+// AppendProvisional appends messages as one change, the first of which is what was
+// generated as a response and is still on its way to the user: [LLMContext.Heard]
+// or [LLMContext.Cut] settles it.
+func (c *LLMContext) AppendProvisional(response uint64, messages ...Message) EntryID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version++
+	id := c.append(messages)
+	c.provisional = append(c.provisional, provisional{response: response, id: id})
+	return id
+}
+
 // Heard settles the provisional message of a response: text is what the user heard
 // or was sent of it. An interrupted message without text is taken out, unless it
 // calls functions. It reports false when there is no such message.
 func (c *LLMContext) Heard(response uint64, text string, interrupted bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := len(c.entries) - 1; i >= 0 && c.provisional > 0; i-- {
-		m := &c.entries[i].message
-		if m.Provisional && m.Response == response {
-			c.heard(i, text, interrupted)
-			c.version++
+	for i, p := range c.provisional {
+		if p.response == response {
+			c.provisional = append(c.provisional[:i], c.provisional[i+1:]...)
+			c.heard(p.id, text, interrupted)
 			return true
 		}
 	}
@@ -171,34 +185,31 @@ func (c *LLMContext) Heard(response uint64, text string, interrupted bool) bool 
 func (c *LLMContext) Cut(heard func(response uint64) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := len(c.entries) - 1; i >= 0 && c.provisional > 0; i-- {
-		if m := &c.entries[i].message; m.Provisional {
-			c.heard(i, heard(m.Response), true)
-			c.version++
-		}
+	for _, p := range c.provisional {
+		c.heard(p.id, heard(p.response), true)
 	}
+	c.provisional = nil
 }
 
-// heard settles entry i.
-func (c *LLMContext) heard(i int, text string, interrupted bool) {
-	e := c.entries[i]
-	m := e.message
-	c.provisional--
+// heard puts what was heard in the place of what was generated. Where they are the
+// same, nothing changes, and snapshots go on sharing the history.
+func (c *LLMContext) heard(id EntryID, text string, interrupted bool) {
+	i := c.find(id)
+	if i < 0 {
+		return
+	}
+	m := c.entries[i].message
+	if m.Text == text {
+		return
+	}
+	c.version++
 	c.own()
 	if text == "" && len(m.ToolCalls) == 0 && interrupted {
 		c.entries = append(c.entries[:i], c.entries[i+1:]...)
 		return
 	}
-	m.Provisional = false
-	m.Interrupted = interrupted && m.Text != text
-	same := m.Text == text
-	m.Text = text
-	settled := &Entry{id: e.id, message: m}
-	if same {
-		// The wire form does not show what changed.
-		settled.wire.Store(e.wire.Load())
-	}
-	c.entries[i] = settled
+	m.Text, m.Interrupted = text, interrupted
+	c.entries[i] = &Entry{id: id, message: m}
 }
 
 // Snapshot is the conversation as it is now.
@@ -275,17 +286,8 @@ func (c *LLMContext) append(messages []Message) EntryID {
 	for _, m := range messages {
 		c.lastID++
 		c.entries = append(c.entries, &Entry{id: c.lastID, message: m})
-		if m.Provisional {
-			c.provisional++
-		}
 	}
 	return first
-}
-
-func (c *LLMContext) count(m *Message, by int) {
-	if m.Provisional {
-		c.provisional += by
-	}
 }
 
 // own makes the entries safe to change in place.

@@ -31,12 +31,6 @@ type Message struct {
 	Pending bool
 	// Interrupted marks an assistant message that was cut to what was heard.
 	Interrupted bool
-	// Response is the number of the response that an assistant message came from;
-	// 0 for none. It is never sent.
-	Response uint64
-	// Provisional marks an assistant message that is on its way to the user: it
-	// holds what was generated, and what was heard will take its place.
-	Provisional bool
 }
 
 // ToolCall is a function call a model asked for.

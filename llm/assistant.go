@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/turnwise/turnwise/frames"
@@ -83,11 +85,9 @@ func (a *AssistantAggregator) Interrupt(*frames.InterruptionFrame) {
 		}
 		return ""
 	})
-	for response, b := range a.open {
-		if !known[response] && b.Len() > 0 {
-			a.context.Append(frames.Message{
-				Role: frames.RoleAssistant, Text: b.String(), Response: response, Interrupted: true,
-			})
+	for _, response := range slices.Sorted(maps.Keys(a.open)) {
+		if b := a.open[response]; !known[response] && b.Len() > 0 {
+			a.context.Append(frames.Message{Role: frames.RoleAssistant, Text: b.String(), Interrupted: true})
 		}
 	}
 	clear(a.open)

@@ -64,11 +64,8 @@ func (s *Service) begin(g *generation) {
 		})
 		b.calls = append(b.calls, s.newCall(g, b, i))
 	}
-	messages[0] = frames.Message{
-		Role: frames.RoleAssistant, Text: g.text.String(), ToolCalls: g.calls,
-		Response: g.response, Provisional: g.text.Len() > 0,
-	}
-	first := s.cfg.Context.Append(messages...)
+	messages[0] = frames.Message{Role: frames.RoleAssistant, Text: g.text.String(), ToolCalls: g.calls}
+	first := s.cfg.Context.AppendProvisional(g.response, messages...)
 	s.batch = b
 	s.Push(&frames.FunctionCallsStartedFrame{Calls: g.calls}, pipeline.Downstream)
 	for i, c := range b.calls {

@@ -35,7 +35,8 @@ type Config struct {
 	// EndWait is how long the end of the session waits for a generation and for
 	// calls under way before it cancels them; the default is 5 s.
 	EndWait time.Duration
-	// MaxRounds bounds the generations in a row without anything from the user;
+	// MaxRounds bounds the generations in a row that follow from function calls
+	// and node entries alone, without anything from the user or a run request;
 	// the default is 24.
 	MaxRounds int
 	// Temperature and MaxTokens are passed to the model.

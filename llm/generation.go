@@ -54,7 +54,7 @@ func (s *Service) generate() {
 	s.want, s.owed = false, false
 	if s.rounds >= s.cfg.MaxRounds {
 		s.trouble(frames.ErrorInternal, "The conversation went in circles and was stopped.",
-			fmt.Errorf("llm: %d generations without a word from the user", s.rounds))
+			fmt.Errorf("llm: %d generations in a row that nobody asked for", s.rounds))
 		return
 	}
 	s.rounds++
@@ -209,9 +209,7 @@ func (s *Service) complete(g *generation, finish string) {
 // enter puts the text of a response without calls in the conversation.
 func (s *Service) enter(g *generation) {
 	if g.text.Len() > 0 {
-		s.cfg.Context.Append(frames.Message{
-			Role: frames.RoleAssistant, Text: g.text.String(), Response: g.response, Provisional: true,
-		})
+		s.cfg.Context.AppendProvisional(g.response, frames.Message{Role: frames.RoleAssistant, Text: g.text.String()})
 	}
 }
 

@@ -41,7 +41,7 @@ type Service struct {
 	userSpeaking bool
 	blocked      int
 	skipSpeech   bool
-	rounds       int // generations since the user last said something
+	rounds       int // generations that nothing from outside asked for
 	responses    uint64
 
 	gen     *generation
@@ -98,6 +98,7 @@ func (s *Service) Process(f frames.Frame, dir pipeline.Direction) {
 	}
 	switch f := f.(type) {
 	case *frames.LLMRunFrame:
+		s.rounds = 0
 		s.requestRun()
 	case *frames.LLMMessagesAppendFrame:
 		s.cfg.Context.Append(f.Messages...)
@@ -164,9 +165,7 @@ func (s *Service) enterLine(f *frames.SpeakFrame) {
 	}
 	s.responses++
 	f.Response = s.responses
-	s.cfg.Context.Append(frames.Message{
-		Role: frames.RoleAssistant, Text: f.Text, Response: f.Response, Provisional: true,
-	})
+	s.cfg.Context.AppendProvisional(f.Response, frames.Message{Role: frames.RoleAssistant, Text: f.Text})
 }
 
 // flushLater sends on what waited behind the generation.

@@ -48,8 +48,8 @@ type outcome struct {
 	result string
 }
 
-// begin enters a response with its calls and placeholders and starts the calls.
-func (s *Service) begin(g *generation) {
+// enterCalls enters a response with its calls and a placeholder for each result.
+func (s *Service) enterCalls(g *generation) {
 	b := &batch{response: g.response, open: len(g.calls)}
 	messages := make([]frames.Message, 1, 1+len(g.calls))
 	ids := make(map[string]bool, len(g.calls))
@@ -66,12 +66,20 @@ func (s *Service) begin(g *generation) {
 	}
 	messages[0] = frames.Message{Role: frames.RoleAssistant, Text: g.text.String(), ToolCalls: g.calls}
 	first := s.cfg.Context.AppendProvisional(g.response, messages...)
-	s.batch = b
-	s.Push(&frames.FunctionCallsStartedFrame{Calls: g.calls}, pipeline.Downstream)
 	for i, c := range b.calls {
 		c.entry = first + 1 + frames.EntryID(i)
 	}
-	for _, c := range b.calls {
+	s.batch = b
+}
+
+// startCalls runs the calls of the batch.
+func (s *Service) startCalls() {
+	calls := make([]frames.ToolCall, len(s.batch.calls))
+	for i, c := range s.batch.calls {
+		calls[i] = c.ToolCall
+	}
+	s.Push(&frames.FunctionCallsStartedFrame{Calls: calls}, pipeline.Downstream)
+	for _, c := range s.batch.calls {
 		s.startCall(c)
 	}
 }

@@ -96,6 +96,9 @@ type attempt struct {
 // model, not for a slow listener.
 func (a *attempt) run(ctx context.Context, j *pipeline.Job) {
 	defer a.cancel(nil)
+	if ctx.Err() != nil {
+		return // over before it began
+	}
 	late := errFirst
 	expire := func(cause error) {
 		a.cancel(cause)
@@ -194,11 +197,14 @@ func (s *Service) complete(g *generation, finish string) {
 			fmt.Errorf("llm: response %d is empty (%s)", g.response, finish))
 	}
 	if len(g.calls) > 0 {
-		s.begin(g)
+		s.enterCalls(g)
 	} else {
 		s.enter(g)
 	}
 	s.Push(&frames.LLMResponseEndFrame{Response: g.response, Finish: finish}, pipeline.Downstream)
+	if s.batch != nil {
+		s.startCalls()
+	}
 	if w, ok := s.director.(TurnWatcher); ok && s.batch == nil {
 		w.BotTurnEnded(g.response)
 	}

@@ -84,7 +84,7 @@ func (b *Base) Do(fn func()) bool {
 func (b *Base) ExtendEnd(d time.Duration) {
 	l := b.node.loop
 	if l.endTimer.Active() {
-		l.endTimer.Reset(l.task.params.EndTimeout + d)
+		l.endTimer.postpone(l.task.params.EndTimeout + d)
 	}
 }
 

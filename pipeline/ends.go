@@ -56,7 +56,7 @@ func (s *sink) Process(f frames.Frame, dir Direction) {
 		l.heartbeatArrived(time.Since(f.Sent))
 	}
 	if l.endTimer.Active() {
-		l.endTimer.Reset(l.task.params.EndTimeout)
+		l.endTimer.postpone(l.task.params.EndTimeout)
 	}
 	if f.Class().Kind() == frames.ClassData {
 		l.active()

@@ -35,6 +35,13 @@ func (t *Timer) Reset(d time.Duration) {
 	}
 }
 
+// postpone sets the timer again unless it is set for later already.
+func (t *Timer) postpone(d time.Duration) {
+	if !t.Active() || t.at.Before(time.Now().Add(d)) {
+		t.Reset(d)
+	}
+}
+
 // Active reports whether the timer is set.
 func (t *Timer) Active() bool { return t != nil && t.index >= 0 }
 

@@ -73,10 +73,13 @@ func (o *Output) sendSegment(text []byte, by string) {
 	}
 	o.buf = b
 	o.sender.Send(b, Essential)
+	// Deprecated in 2.x, where applications may listen to it still.
+	p := Droppable
 	if o.dialect == dialectOld {
-		o.buf = appendText(o.buf[:0], TypeBotTranscription, string(text))
-		o.sender.Send(o.buf, Essential)
+		p = Essential
 	}
+	o.buf = appendText(o.buf[:0], TypeBotTranscription, string(text))
+	o.sender.Send(o.buf, p)
 }
 
 // responseStarted tells that the model answers, and to what.

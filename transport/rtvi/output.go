@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/pipeline"
 )
 
@@ -61,9 +62,13 @@ func NewOutput(s Sender, cfg OutputConfig) (*Output, error) {
 // Name is "rtvi-output".
 func (o *Output) Name() string { return "rtvi-output" }
 
-// Wiring puts the output behind the model and the synthesizer.
+// Wiring puts the output behind the model service and before the aggregator that
+// settles what was sent.
 func (o *Output) Wiring() pipeline.Wiring {
-	return pipeline.Wiring{Role: "output", After: []string{"llm", "tts"}, Single: true}
+	return pipeline.Wiring{
+		Role: "output", Single: true,
+		After: []string{llm.RoleUserAggregator, llm.RoleService}, Before: []string{llm.RoleAssistantAggregator},
+	}
 }
 
 // Process sends what f means to the client and passes it on.
@@ -113,6 +118,7 @@ func (o *Output) translate(f frames.Frame) {
 func (o *Output) event(f frames.Frame) {
 	switch f := f.(type) {
 	case *frames.UserTextFrame:
+		o.userText = nil
 		o.userSaid(f.Text)
 	case *frames.TranscriptionFrame:
 		o.transcription(f.Text, f.UserID, f.Time, true)

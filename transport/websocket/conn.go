@@ -11,7 +11,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/turnwise/turnwise/frames"
-	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/websocket/wire"
 )
@@ -35,7 +34,7 @@ type Conn struct {
 	messages, audio, bytes *rate.Limiter
 
 	mu       sync.Mutex
-	task     *pipeline.Task
+	session  Session
 	in       *rtvi.Input
 	stop     context.CancelFunc // lets the reading goroutine go on
 	cause    error              // the first reason to disconnect

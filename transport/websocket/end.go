@@ -100,12 +100,12 @@ func (c *Conn) tell(cause error) {
 	}
 	reason := strings.TrimPrefix(cause.Error(), "websocket: ")
 	if c.in.Ready() {
-		c.task.QueueFrame(&frames.ClientDisconnectedFrame{Reason: reason})
+		c.session.QueueFrame(&frames.ClientDisconnectedFrame{Reason: reason})
 	}
-	c.task.Cancel(reason)
+	c.session.QueueFrame(&frames.CancelFrame{Reason: reason})
 }
 
-// sessionEnded follows the end of the task: a failure is told the client, and the
+// sessionEnded follows the end of the session: a failure is told the client, and the
 // connection closed.
 func (c *Conn) sessionEnded(ctx context.Context, err error) {
 	c.mu.Lock()
@@ -197,16 +197,16 @@ func (c *Conn) finish() {
 }
 
 // verdict is what Run returns.
-func (c *Conn) verdict(task error) error {
+func (c *Conn) verdict(session error) error {
 	c.mu.Lock()
 	cause := c.cause
 	c.mu.Unlock()
 	var cancelled *pipeline.CancelError
 	if cause == nil {
-		return task
+		return session
 	}
-	if task == nil || errors.As(task, &cancelled) {
+	if session == nil || errors.As(session, &cancelled) {
 		return cause
 	}
-	return errors.Join(cause, task)
+	return errors.Join(cause, session)
 }

@@ -10,38 +10,51 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/turnwise/turnwise/frames"
-	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/websocket/wire"
 )
 
-// Run serves a session: it runs the task on a goroutine of its own and reads from
+// Session is what a connection serves. *[pipeline.Task] is one. If it has a method
+// SessionID that returns a string, the connection's log lines carry it.
+type Session interface {
+	// Run runs the session until it ends; a cancelled ctx ends it at once.
+	Run(ctx context.Context) error
+	// QueueFrame hands the session a frame without waiting.
+	QueueFrame(f frames.Frame)
+	// Enqueue hands the session a frame and waits while its queue is full.
+	Enqueue(ctx context.Context, f frames.Frame) error
+}
+
+// Run serves a session: it runs it on a goroutine of its own and reads from
 // the client on the calling one, until both have ended. It is called once.
 //
 // When the client goes first, for whatever reason, a client that was ready is
-// announced as gone by one [frames.ClientDisconnectedFrame] and the task is
-// cancelled. When the task ends first, or ctx is cancelled, what is queued for the
+// announced as gone by one [frames.ClientDisconnectedFrame] and the session is
+// cancelled. When the session ends first, or ctx is cancelled, what is queued for the
 // client is written, the closing handshake made and the socket closed, all within
 // [Config].CloseTimeout. A session that fails, or does not get ready in time, is
 // told the client as a fatal error.
 //
-// Run returns the task's error when the session ended first, nil meaning
+// Run returns the session's error when the session ended first, nil meaning
 // gracefully, and otherwise an error that wraps one of this package's, such as
 // [ErrPeerGone].
-func (c *Conn) Run(ctx context.Context, task *pipeline.Task) error {
+func (c *Conn) Run(ctx context.Context, session Session) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
+	if s, ok := session.(interface{ SessionID() string }); ok {
+		c.log = c.log.With("session", s.SessionID())
+	}
 	in, err := rtvi.NewInput(rtvi.InputConfig{
-		Sender: c, Logger: c.log.With("session", task.SessionID()), MaxText: c.cfg.MaxText,
-		Queue: func(f frames.Frame) error { return task.Enqueue(reading, f) },
+		Sender: c, Logger: c.log, MaxText: c.cfg.MaxText,
+		Queue: func(f frames.Frame) error { return session.Enqueue(reading, f) },
 	})
 	if err != nil {
 		return err
 	}
-	c.begin(task, in, stop)
+	c.begin(session, in, stop)
 	ended := make(chan error, 1)
 	go func() {
-		err := task.Run(ctx)
+		err := session.Run(ctx)
 		c.sessionEnded(ctx, err)
 		ended <- err
 	}()
@@ -65,12 +78,11 @@ func (c *Conn) Reject(reason string) {
 }
 
 // begin starts the clocks.
-func (c *Conn) begin(task *pipeline.Task, in *rtvi.Input, stop context.CancelFunc) {
+func (c *Conn) begin(session Session, in *rtvi.Input, stop context.CancelFunc) {
 	c.alive()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.task, c.in, c.stop = task, in, stop
-	c.log = c.log.With("session", task.SessionID())
+	c.session, c.in, c.stop = session, in, stop
 	c.ping = time.AfterFunc(c.cfg.PingInterval, c.sendPing)
 	c.ready = time.AfterFunc(c.cfg.ReadyTimeout, c.checkReady)
 }

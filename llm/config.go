@@ -27,6 +27,12 @@ type Config struct {
 	// the default is 250 ms. A provider's Retry-After of up to ten times as much
 	// is honoured.
 	Backoff time.Duration
+	// GiveUpAfter is after how many failed responses in a row Model counts as
+	// unusable: for Cooldown it is not asked, and the fallback or the apology
+	// comes at once. The default is 3, negative means never.
+	GiveUpAfter int
+	// Cooldown is how long an unusable model is left alone; the default is 30 s.
+	Cooldown time.Duration
 	// Apology is spoken when a response has failed for good; the default is a
 	// short English sentence, "-" says nothing.
 	Apology string
@@ -79,10 +85,14 @@ func (c *Config) defaults() {
 	set(&c.Deadlines.Between, 10*time.Second)
 	set(&c.Deadlines.Total, 2*time.Minute)
 	set(&c.Backoff, 250*time.Millisecond)
+	set(&c.Cooldown, 30*time.Second)
 	set(&c.FunctionTimeout, time.Minute)
 	set(&c.EndWait, 5*time.Second)
 	if c.Retries == 0 {
 		c.Retries = 1
+	}
+	if c.GiveUpAfter == 0 {
+		c.GiveUpAfter = 3
 	}
 	if c.MaxRounds == 0 {
 		c.MaxRounds = 24

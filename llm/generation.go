@@ -20,6 +20,7 @@ var (
 	errDiscarded   = errors.New("llm: the response was discarded")
 	errFirst       = errors.New("llm: the model gave nothing in time")
 	errBetween     = errors.New("llm: the model stopped in the middle of the response")
+	errUnusable    = errors.New("llm: the model is left alone after repeated failures")
 	errTotal       = errors.New("llm: the response took too long")
 )
 
@@ -62,7 +63,32 @@ func (s *Service) generate() {
 	g := &generation{response: s.responses, model: s.cfg.Model, begun: time.Now(), skip: s.skipSpeech}
 	s.Push(&frames.LLMResponseStartFrame{Response: g.response, SkipSpeech: g.skip}, pipeline.Downstream)
 	s.gen = g
+	switch {
+	case time.Now().After(s.usableAt):
+		s.try(g)
+	case s.cfg.Fallback != nil:
+		s.useFallback(g)
+	default:
+		s.giveUp(g, errUnusable)
+	}
+}
+
+// useFallback goes on with the fallback model.
+func (s *Service) useFallback(g *generation) {
+	g.model, g.fallback, g.tries = s.cfg.Fallback, true, 0
 	s.try(g)
+}
+
+// modelFailed counts the failures of Model; too many in a row make it unusable for
+// a while.
+func (s *Service) modelFailed() {
+	s.failures++
+	if s.cfg.GiveUpAfter > 0 && s.failures >= s.cfg.GiveUpAfter {
+		s.failures = 0
+		s.usableAt = time.Now().Add(s.cfg.Cooldown)
+		s.trouble(frames.ErrorServer, "The language model is out of order for now.", fmt.Errorf(
+			"llm: %s failed %d times in a row and is left alone for %s", modelName(s.cfg.Model), s.cfg.GiveUpAfter, s.cfg.Cooldown))
+	}
 }
 
 // try makes one attempt.
@@ -191,6 +217,9 @@ func (s *Service) receivePiece(g *generation, p *piece) {
 // complete enters the response in the conversation and starts its calls.
 func (s *Service) complete(g *generation, finish string) {
 	s.gen = nil
+	if !g.fallback {
+		s.failures = 0
+	}
 	s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), Processing: time.Since(g.begun)}, pipeline.Downstream)
 	if g.text.Len() == 0 && len(g.calls) == 0 {
 		s.trouble(frames.ErrorContent, "The model gave an empty answer.",
@@ -224,7 +253,9 @@ func (s *Service) enter(g *generation) {
 func (s *Service) discard(finish string) {
 	g := s.gen
 	s.gen = nil
-	g.cancel(errDiscarded)
+	if g.cancel != nil {
+		g.cancel(errDiscarded)
+	}
 	s.enter(g)
 	s.Push(&frames.LLMResponseEndFrame{Response: g.response, Finish: finish}, pipeline.Downstream)
 	s.flushLater()
@@ -246,10 +277,13 @@ func (s *Service) attemptFailed(g *generation, err error) {
 		}
 		if s.cfg.Fallback != nil && !g.fallback {
 			s.Logger().Warn("generation failed, using the fallback model", "model", modelName(g.model), "err", err)
-			g.model, g.fallback, g.tries = s.cfg.Fallback, true, 0
-			s.try(g)
+			s.modelFailed()
+			s.useFallback(g)
 			return
 		}
+	}
+	if !g.fallback {
+		s.modelFailed()
 	}
 	s.giveUp(g, err)
 }
@@ -299,6 +333,8 @@ func categoryOf(err error) frames.ErrorCategory {
 		return frames.ErrorTimeout
 	case errors.Is(err, ErrCut):
 		return frames.ErrorNetwork
+	case errors.Is(err, errUnusable):
+		return frames.ErrorServer
 	}
 	return frames.ErrorInternal
 }

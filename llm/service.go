@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
@@ -43,6 +44,8 @@ type Service struct {
 	skipSpeech   bool
 	rounds       int // generations that nothing from outside asked for
 	responses    uint64
+	failures     int       // responses in a row that Model failed to give
+	usableAt     time.Time // until then Model is not asked
 
 	gen     *generation
 	batch   *batch

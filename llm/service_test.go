@@ -111,6 +111,7 @@ type session struct {
 	convo *frames.LLMContext
 	task  *pipeline.Task
 	seen  []string
+	ends  []string
 	done  chan error
 }
 
@@ -123,6 +124,8 @@ type tail struct {
 func (p *tail) Process(f frames.Frame, dir pipeline.Direction) {
 	if dir == pipeline.Downstream {
 		switch f := f.(type) {
+		case *frames.LLMResponseEndFrame:
+			p.s.ends = append(p.s.ends, f.Finish)
 		case *frames.LLMTextFrame:
 			p.s.seen = append(p.s.seen, f.Text)
 		case *frames.SpeakFrame:

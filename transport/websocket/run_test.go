@@ -67,3 +67,7 @@ func TestSmoke(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+type pass struct{ pipeline.Base }
+
+func (p *pass) Process(f frames.Frame, dir pipeline.Direction) { p.Push(f, dir) }

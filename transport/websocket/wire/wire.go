@@ -182,6 +182,9 @@ func fields(b []byte, fn func(protowire.Number, value) error) error {
 		if n < 0 {
 			return fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(n))
 		}
+		if num > protowire.MaxValidNumber {
+			return fmt.Errorf("%w: field number %d", ErrMalformed, num)
+		}
 		b = b[n:]
 		v := value{typ: typ}
 		switch typ {

@@ -1,0 +1,440 @@
+package flows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnwise/turnwise/flows"
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
+)
+
+var (
+	dropped = []flows.EventKind{flows.EventTransitionDropped}
+	entered = []flows.EventKind{flows.EventNodeEntered}
+)
+
+func TestEnteringANode(t *testing.T) {
+	virtual(t, "asks for one reply", func(t *testing.T) {
+		s := start(t, nil)
+		s.initialize(node("a"))
+		s.wantAsked(1)
+		s.wantSaid("bot reply 1")
+	})
+	virtual(t, "waits for the user when it is to", func(t *testing.T) {
+		s := start(t, nil)
+		s.initialize(wait(node("a")))
+		s.wantAsked(0)
+		s.types("hello")
+		s.wantAsked(1)
+		s.wantRequest(0, "developer: task a", "user: hello", "tools:")
+	})
+	virtual(t, "from the hook of a client that connects, on the session loop", func(t *testing.T) {
+		s := start(t, nil)
+		s.svc.Do(func() {
+			if err := s.fm.Initialize(t.Context(), node("a")); err != nil {
+				t.Error(err)
+			}
+			s.wantNode("a")
+		})
+		s.pass(0)
+		s.wantAsked(1)
+	})
+	virtual(t, "keeps the persona until another node brings one, across a reset", func(t *testing.T) {
+		c := node("c")
+		c.RoleMessage = "persona C"
+		b := node("b", fn("to_c", "ok", c))
+		b.ContextStrategy = flows.ContextReset
+		a := node("a", fn("to_b", "ok", b))
+		a.RoleMessage = "persona A"
+		s := start(t, nil, step{"hi"}, step{call("to_b")}, step{"b here"}, step{call("to_c")})
+		s.initialize(a)
+		s.types("go")
+		s.wantRequest(2, "system: persona A", "developer: task b", "tools: to_c")
+		s.types("go on")
+		s.wantRequest(4, "system: persona C", "developer: task b", "assistant: b here", "user: go on",
+			"assistant:  [to_c]", "tool: ok", "developer: task c", "tools:")
+	})
+	virtual(t, "appends its messages with their roles, in order", func(t *testing.T) {
+		a := node("a")
+		a.TaskMessages = []frames.Message{
+			{Role: frames.RoleSystem, Text: "one"}, {Role: frames.RoleDeveloper, Text: "two"},
+			{Role: frames.RoleUser, Text: "three"}, {Role: frames.RoleAssistant, Text: "four"},
+		}
+		s := start(t, func(s *session, _ *flows.Config, _ *llm.Config) { s.convo.AddUserMessage("before") })
+		s.initialize(a)
+		s.wantRequest(0, "user: before", "system: one", "developer: two", "user: three", "assistant: four", "tools:")
+	})
+}
+
+func TestCalls(t *testing.T) {
+	virtual(t, "a function that stays brings a second reply with its result", func(t *testing.T) {
+		s := start(t, nil, step{call("look")}, step{"found"})
+		s.initialize(node("a", fn("look", "42", nil)))
+		s.wantAsked(2)
+		s.wantNode("a")
+		s.wantRequest(1, "developer: task a", "assistant:  [look]", "tool: 42", "tools: look")
+	})
+	virtual(t, "an edge brings result, then task, then one reply with the new tools", func(t *testing.T) {
+		b := node("b", fn("more", "", nil))
+		s := start(t, nil, step{call("go")}, step{"at b"})
+		s.initialize(node("a", fn("go", "going", b)))
+		s.wantAsked(2)
+		s.wantNode("b")
+		s.wantRequest(1, "developer: task a", "assistant:  [go]", "tool: going", "developer: task b", "tools: more")
+		s.wantSaid("bot at b")
+		s.wantKinds(entered, "node_entered a", "node_entered b")
+	})
+	virtual(t, "an error is told, the node stays and the model speaks", func(t *testing.T) {
+		bad := flows.NodeFunction{Name: "bad", Handler: func(context.Context, json.RawMessage, *flows.FlowManager) (string, *flows.NodeConfig, error) {
+			return "", node("b"), errors.New("no such order")
+		}}
+		s := start(t, nil, step{call("bad")})
+		s.initialize(node("a", bad))
+		s.wantAsked(2)
+		s.wantNode("a")
+		if r := s.request(1); !strings.Contains(r, "no such order") {
+			t.Errorf("the model was not told:\n%s", r)
+		}
+	})
+	virtual(t, "a timeout cancels the handler, is told, and the flow goes on", func(t *testing.T) {
+		late := make(chan error, 1)
+		hang := flows.NodeFunction{Name: "hang", Timeout: time.Second, Handler: func(ctx context.Context, _ json.RawMessage, _ *flows.FlowManager) (string, *flows.NodeConfig, error) {
+			<-ctx.Done()
+			late <- ctx.Err()
+			time.Sleep(9 * time.Second)
+			return "late", node("late"), nil
+		}}
+		s := start(t, nil, step{call("hang")})
+		s.initialize(node("a", hang, fn("go", "ok", node("b"))))
+		s.pass(time.Second)
+		s.wantAsked(2)
+		if r := s.request(1); !strings.Contains(r, "timeout") {
+			t.Errorf("the model was not told:\n%s", r)
+		}
+		if err := <-late; err == nil {
+			t.Error("the handler's context was not cancelled")
+		}
+		s.model.steps = append(s.model.steps, step{"sorry"}, step{call("go")})
+		s.types("then go on")
+		s.wantNode("b")
+		s.pass(10 * time.Second)
+		s.wantNode("b")
+	})
+	virtual(t, "NoResponse leaves the word to the user", func(t *testing.T) {
+		s := start(t, nil, step{call("note")})
+		s.initialize(node("a", fn("note", "noted", flows.NoResponse)))
+		s.wantAsked(1)
+		s.wantNode("a")
+		s.types("and now?")
+		s.wantRequest(1, "developer: task a", "assistant:  [note]", "tool: noted", "user: and now?", "tools: note")
+	})
+	virtual(t, "a silent call beside one that wants a reply brings one", func(t *testing.T) {
+		note := fn("note", "noted", nil)
+		note.Respond = flows.RespondNever
+		s := start(t, nil, step{call("note"), call("look")})
+		s.initialize(node("a", note, fn("look", "seen", nil)))
+		s.wantAsked(2)
+	})
+	virtual(t, "a silent call that fails brings a reply", func(t *testing.T) {
+		bad := flows.NodeFunction{Name: "bad", Respond: flows.RespondNever, Handler: func(context.Context, json.RawMessage, *flows.FlowManager) (string, *flows.NodeConfig, error) {
+			return "", nil, errors.New("broken")
+		}}
+		s := start(t, nil, step{call("bad")})
+		s.initialize(node("a", bad))
+		s.wantAsked(2)
+	})
+	virtual(t, "a node's function shadows the global one, which other nodes have", func(t *testing.T) {
+		b := node("b")
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) {
+			f.GlobalFunctions = []flows.NodeFunction{fn("help", "global help", nil)}
+		}, step{call("help"), call("go")}, step{call("help")})
+		s.initialize(node("a", fn("help", "own help", nil), fn("go", "ok", b)))
+		s.wantAsked(3)
+		if r := s.request(1); !strings.Contains(r, "tool: own help") || !strings.HasSuffix(r, "tools: help") {
+			t.Errorf("request 1:\n%s", r)
+		}
+		if r := s.request(2); !strings.Contains(r, "tool: global help") {
+			t.Errorf("request 2:\n%s", r)
+		}
+	})
+	virtual(t, "a call that is not on offer names those that are", func(t *testing.T) {
+		s := start(t, nil, step{call("go")}, step{call("go")})
+		s.initialize(node("a", fn("go", "ok", node("b", fn("ask", "", nil), fn("buy", "", nil)))))
+		s.wantNode("b")
+		if r := s.request(2); !strings.Contains(r, "ask, buy") {
+			t.Errorf("request 2:\n%s", r)
+		}
+	})
+	virtual(t, "a handler that leads to a node with errors settles as an error", func(t *testing.T) {
+		s := start(t, nil, step{call("go")})
+		s.initialize(node("a", fn("go", "ok", &flows.NodeConfig{Name: "b", PreActions: []flows.Action{{Type: "dance"}}})))
+		s.wantNode("a")
+		s.wantAsked(2)
+		s.wantKinds([]flows.EventKind{flows.EventTransitionFailed}, "transition_failed a")
+		if r := s.request(1); strings.Contains(r, "dance") {
+			t.Errorf("the model was told about the program's fault:\n%s", r)
+		}
+	})
+	virtual(t, "are reported when they begin and when they have settled", func(t *testing.T) {
+		s := start(t, nil, step{call("look")})
+		s.initialize(node("a", fn("look", "42", nil)))
+		s.wantKinds([]flows.EventKind{flows.EventFunctionCalled, flows.EventFunctionSettled}, "function_called a", "function_settled a")
+		last := s.events[len(s.events)-1]
+		if last.Function != "look" || last.Status != frames.FunctionOK || last.Detail != "42" || last.CallID != "call_look" {
+			t.Errorf("the last event is %+v", last)
+		}
+	})
+}
+
+func TestContextStrategies(t *testing.T) {
+	history := func(strategy flows.ContextStrategy, more ...step) (*flows.NodeConfig, []step) {
+		b := node("b")
+		b.ContextStrategy = strategy
+		return node("a", fn("go", "ok", b)), append([]step{{"hi"}, {call("go")}}, more...)
+	}
+	virtual(t, "reset leaves just the new messages", func(t *testing.T) {
+		a, steps := history(flows.ContextReset)
+		s := start(t, nil, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.wantRequest(2, "developer: task b", "tools:")
+	})
+	virtual(t, "the default of the flow serves nodes that do not say", func(t *testing.T) {
+		a, steps := history(flows.ContextDefault)
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) { f.ContextStrategy = flows.ContextReset }, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.wantRequest(2, "developer: task b", "tools:")
+	})
+	virtual(t, "reset keeps what the user said in the meantime", func(t *testing.T) {
+		b := node("b")
+		b.ContextStrategy = flows.ContextReset
+		s := start(t, nil, step{call("go")})
+		s.initialize(node("a", slow("go", time.Second, "ok", b)))
+		s.types("and a cake")
+		s.pass(time.Second)
+		s.wantAsked(2)
+		s.wantRequest(1, "developer: task b", "user: and a cake", "tools:")
+	})
+	virtual(t, "summarize puts a summary first, asked of the model beside the conversation", func(t *testing.T) {
+		a, steps := history(flows.ContextSummarize, step{"they said ", "hi"}, step{"at b"})
+		s := start(t, nil, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.wantAsked(4)
+		if r := s.request(2); !strings.Contains(r, "User: go") || !strings.Contains(r, "Assistant: hi") || !strings.HasSuffix(r, "tools:") {
+			t.Errorf("the request for a summary is\n%s", r)
+		}
+		s.wantRequest(3, "developer: Summary of the conversation so far: they said hi", "developer: task b", "tools:")
+		s.wantSaid("bot hi", "bot at b")
+	})
+	virtual(t, "a summary that fails leaves the history, for this entry only", func(t *testing.T) {
+		a, steps := history(flows.ContextSummarize, step{errors.New("down")}, step{"at b"}, step{call("back")}, step{"short"}, step{"at c"})
+		c := node("c")
+		c.ContextStrategy = flows.ContextSummarize
+		b := node("b", fn("back", "ok", c))
+		b.ContextStrategy = flows.ContextSummarize
+		a.Functions[0] = fn("go", "ok", b)
+		s := start(t, nil, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.wantKinds([]flows.EventKind{flows.EventSummaryFailed}, "summary_failed b")
+		s.wantRequest(3, "developer: task a", "assistant: hi", "user: go", "assistant:  [go]", "tool: ok", "developer: task b", "tools: back")
+		s.types("on")
+		s.wantRequest(6, "developer: Summary of the conversation so far: short", "developer: task c", "tools:")
+	})
+	virtual(t, "a summary that takes over five seconds leaves the history", func(t *testing.T) {
+		a, steps := history(flows.ContextSummarize)
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) { f.Summarizer = stubborn{} }, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.pass(4999 * time.Millisecond)
+		s.wantNode("a")
+		s.wantAsked(2)
+		s.pass(time.Millisecond)
+		s.wantNode("b")
+		s.wantAsked(3)
+		s.wantKinds([]flows.EventKind{flows.EventSummaryFailed}, "summary_failed b")
+		s.pass(time.Minute)
+		s.wantAsked(3)
+	})
+	virtual(t, "what is said while the summary is written is kept and answered once", func(t *testing.T) {
+		a, steps := history(flows.ContextSummarize, step{2 * time.Second, "short"}, step{"at b"})
+		s := start(t, nil, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.types("and a cake")
+		s.wantAsked(3)
+		s.pass(2 * time.Second)
+		s.wantAsked(4)
+		s.wantRequest(3, "developer: Summary of the conversation so far: short", "user: and a cake", "developer: task b", "tools:")
+	})
+	virtual(t, "a summarizer that panics is one that fails", func(t *testing.T) {
+		a, steps := history(flows.ContextSummarize)
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) { f.Summarizer = panicking{} }, steps...)
+		s.initialize(a)
+		s.types("go")
+		s.wantNode("b")
+		s.wantKinds([]flows.EventKind{flows.EventSummaryFailed}, "summary_failed b")
+	})
+}
+
+// stubborn takes a minute, whatever it is told.
+type stubborn struct{}
+
+func (stubborn) Summarize(context.Context, flows.SummaryRequest) (string, error) {
+	time.Sleep(time.Minute)
+	return "late", nil
+}
+
+type panicking struct{}
+
+func (panicking) Summarize(context.Context, flows.SummaryRequest) (string, error) { panic("no") }
+
+func TestSetNode(t *testing.T) {
+	virtual(t, "from outside enters at once and cuts the reply under way", func(t *testing.T) {
+		s := start(t, nil, step{"one ", time.Second, "two"}, step{"at b"})
+		s.initialize(node("a", fn("x", "", nil)))
+		if err := s.fm.SetNode(t.Context(), node("b")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(2 * time.Second)
+		s.wantNode("b")
+		s.wantSaid("bot one ", "bot at b")
+		s.wantRequest(1, "developer: task a", "assistant: one", "developer: task b", "tools:")
+	})
+	virtual(t, "while a transition is pending drops the pending one", func(t *testing.T) {
+		s := start(t, nil, step{call("go"), call("wait")})
+		s.initialize(node("a", fn("go", "ok", node("b")), slow("wait", time.Second, "done", nil)))
+		if err := s.fm.SetNode(t.Context(), node("c")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(0)
+		s.wantNode("a")
+		s.pass(time.Second)
+		s.wantNode("c")
+		s.wantAsked(2)
+		s.wantKinds(dropped, "transition_dropped b")
+		s.wantRequest(1, "developer: task a", "assistant:  [go] [wait]", "tool: ok", "tool: done", "developer: task c", "tools:")
+	})
+	virtual(t, "while another node set waits for its batch drops that one", func(t *testing.T) {
+		s := start(t, nil, step{call("wait")})
+		s.initialize(node("a", slow("wait", time.Second, "done", nil)))
+		for _, n := range []string{"b", "c"} {
+			if err := s.fm.SetNode(t.Context(), node(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.pass(time.Second)
+		s.wantNode("c")
+		s.wantAsked(2)
+		s.wantKinds(dropped, "transition_dropped b")
+	})
+	virtual(t, "while a summary is written drops the entry that waits for it", func(t *testing.T) {
+		b := node("b")
+		b.ContextStrategy = flows.ContextSummarize
+		s := start(t, nil, step{call("go")}, step{time.Second, "short"}, step{"at c"})
+		s.initialize(node("a", fn("go", "ok", b)))
+		if err := s.fm.SetNode(t.Context(), node("c")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(10 * time.Second)
+		s.wantNode("c")
+		s.wantKinds(dropped, "transition_dropped b")
+		s.wantSaid("bot at c")
+	})
+	virtual(t, "during a reply whose calls would open a batch while the summary is written", func(t *testing.T) {
+		b := node("b")
+		b.ContextStrategy = flows.ContextSummarize
+		s := start(t, nil, step{"hm ", time.Second, call("go")}, step{2 * time.Second, "short"}, step{"at b"})
+		s.initialize(node("a", fn("go", "ok", node("x"))))
+		if err := s.fm.SetNode(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(10 * time.Second)
+		s.wantNode("b")
+		s.wantSaid("bot hm ", "bot at b")
+		s.wantRequest(2, "developer: Summary of the conversation so far: short", "developer: task b", "tools:")
+	})
+	virtual(t, "from a handler waits for its batch", func(t *testing.T) {
+		jump := flows.NodeFunction{Name: "jump", Handler: func(ctx context.Context, _ json.RawMessage, fm *flows.FlowManager) (string, *flows.NodeConfig, error) {
+			return "jumped", nil, fm.SetNode(ctx, node("b"))
+		}}
+		s := start(t, nil, step{call("jump")})
+		s.initialize(node("a", jump))
+		s.wantNode("b")
+		s.wantAsked(2)
+		s.wantRequest(1, "developer: task a", "assistant:  [jump]", "tool: jumped", "developer: task b", "tools:")
+	})
+	virtual(t, "checks the node at once", func(t *testing.T) {
+		s := start(t, nil)
+		s.initialize(node("a"))
+		if err := s.fm.SetNode(t.Context(), node("b", fn("", "", nil))); !errors.Is(err, flows.ErrInvalidNode) {
+			t.Errorf("SetNode gave %v", err)
+		}
+		s.wantNode("a")
+	})
+	virtual(t, "after the end is refused", func(t *testing.T) {
+		s := start(t, nil)
+		a := node("a")
+		a.PreActions = []flows.Action{flows.EndConversation("bye")}
+		s.initialize(a)
+		if err := s.fm.SetNode(t.Context(), node("b")); !errors.Is(err, flows.ErrEnded) {
+			t.Errorf("SetNode gave %v", err)
+		}
+	})
+}
+
+func TestAsyncFunctions(t *testing.T) {
+	async := func(d time.Duration, next *flows.NodeConfig) flows.NodeFunction {
+		f := slow("order", d, "ordered", next)
+		f.Async = true
+		return f
+	}
+	virtual(t, "the conversation goes on and the result is told when it is there", func(t *testing.T) {
+		s := start(t, nil, step{call("order")}, step{"working on it"}, step{"chat"}, step{"it is done"})
+		s.initialize(node("a", async(10*time.Second, nil)))
+		s.types("how are you?")
+		s.pass(10 * time.Second)
+		s.wantSaid("bot working on it", "bot chat", "bot it is done")
+		if r := s.request(3); !strings.Contains(r, "ordered") {
+			t.Errorf("request 3:\n%s", r)
+		}
+	})
+	virtual(t, "leads on when it has settled, after its result", func(t *testing.T) {
+		s := start(t, nil, step{call("order")}, step{"working on it"}, step{"at b"})
+		s.initialize(node("a", async(10*time.Second, node("b"))))
+		s.wantNode("a")
+		s.pass(10 * time.Second)
+		s.wantNode("b")
+		s.wantAsked(3)
+		if r := s.request(2); strings.Index(r, "ordered") > strings.Index(r, "task b") || !strings.Contains(r, "ordered") {
+			t.Errorf("request 2:\n%s", r)
+		}
+	})
+	virtual(t, "does not lead on from a node that was left", func(t *testing.T) {
+		s := start(t, nil, step{call("order")}, step{"working on it"}, step{"at c"}, step{"done"})
+		s.initialize(node("a", async(10*time.Second, node("b"))))
+		if err := s.fm.SetNode(t.Context(), node("c")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(10 * time.Second)
+		s.wantNode("c")
+		s.wantKinds(dropped, "transition_dropped b")
+		s.wantAsked(4)
+	})
+	virtual(t, "waits with the transition while a batch is open", func(t *testing.T) {
+		s := start(t, nil, step{call("order")}, step{call("look")}, step{"at b"})
+		s.initialize(node("a", async(time.Second, node("b")), slow("look", 3*time.Second, "seen", nil)))
+		s.pass(2 * time.Second)
+		s.wantNode("a")
+		s.pass(2 * time.Second)
+		s.wantNode("b")
+		s.wantAsked(3)
+	})
+}

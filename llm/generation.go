@@ -234,8 +234,8 @@ func (s *Service) complete(g *generation, finish string) {
 	if s.batch != nil {
 		s.startCalls()
 	}
-	if w, ok := s.director.(TurnWatcher); ok && s.batch == nil {
-		w.BotTurnEnded(g.response)
+	if s.batch == nil {
+		s.turnEnded(g)
 	}
 	s.flushLater()
 	s.Dirty()
@@ -321,7 +321,15 @@ func (s *Service) giveUp(g *generation, err error) {
 	if s.cfg.Apology != "" {
 		s.send(&frames.SpeakFrame{Text: s.cfg.Apology, NoContext: true})
 	}
+	s.turnEnded(g)
 	s.Dirty()
+}
+
+// turnEnded tells the director that the bot has said what it has to say.
+func (s *Service) turnEnded(g *generation) {
+	if w, ok := s.director.(TurnWatcher); ok {
+		w.BotTurnEnded(g.response)
+	}
 }
 
 func categoryOf(err error) frames.ErrorCategory {

@@ -9,8 +9,9 @@ import (
 )
 
 // TurnWatcher is the optional side of a [Director] that is told when a response
-// without calls, that is a whole bot turn, has been generated. A frame pushed then
-// follows the turn's last word. It is called on the loop.
+// without calls, that is a whole bot turn, has been generated, or has failed for
+// good. A frame pushed then follows the turn's last word, or the apology. It is
+// called on the loop.
 type TurnWatcher interface {
 	BotTurnEnded(response uint64)
 }

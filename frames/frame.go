@@ -76,8 +76,8 @@ type Frame interface {
 
 // Meta is the part every frame carries. The zero value is an unstamped frame.
 type Meta struct {
-	turn    uint64
-	stamped bool
+	turn  uint64
+	trail Trail
 }
 
 // Header returns the meta part itself; embedding promotes it.
@@ -88,14 +88,30 @@ func (h *Meta) Header() *Meta { return h }
 func (h *Meta) Turn() uint64 { return h.turn }
 
 // Stamped reports whether the frame has been given its turn.
-func (h *Meta) Stamped() bool { return h.stamped }
+func (h *Meta) Stamped() bool { return h.trail.stamped }
 
 // Stamp gives the frame its turn. The session loop stamps frames when they are
 // first pushed or queued; other code has no reason to.
-func (h *Meta) Stamp(turn uint64) { h.turn, h.stamped = turn, true }
+func (h *Meta) Stamp(turn uint64) { h.turn, h.trail.stamped = turn, true }
 
-// Unstamp takes the turn away, so that a frame can be used again.
-func (h *Meta) Unstamp() { h.turn, h.stamped = 0, false }
+// Unstamp makes the frame as new, so that it can be used again.
+func (h *Meta) Unstamp() { *h = Meta{} }
+
+// Trail is what a pipeline notes about a frame on its way; other code has no use
+// for it.
+func (h *Meta) Trail() *Trail { return &h.trail }
+
+// Trail holds a pipeline's notes about one frame.
+type Trail struct {
+	// Left has a bit set for each parallel section that the frame has left.
+	Left uint32
+	// Copies counts the branches, beyond one, that still have the frame.
+	Copies uint16
+	// Settled tells that the frame has arrived or was dropped.
+	Settled bool
+
+	stamped bool
+}
 
 // SystemFrame is embedded by frames that overtake everything else and are never
 // dropped: start, cancel, interruption, user speech, errors.

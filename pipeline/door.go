@@ -10,63 +10,56 @@ import (
 	"github.com/turnwise/turnwise/frames"
 )
 
-// doorBound is how many ordered frames wait at the door before those who can wait
-// have to, and hardBound is where those who cannot fail the session.
 const (
+	// doorBound is how many ordered frames wait at the door before those who can
+	// wait have to.
 	doorBound = 512
+	// hardBound is where those who cannot wait fail the session.
 	hardBound = 16 * doorBound
+	// batchKeep is the capacity the door's queues may keep when they are empty.
+	batchKeep = doorBound
 )
 
 // ErrOverflow ends a session whose control queue is full: something feeds it
 // faster than it can ever work.
 var ErrOverflow = errors.New("pipeline: a control queue is full")
 
-// envelope is one thing that waits at the door.
-type envelope struct {
-	kind  envelopeKind
-	frame frames.Frame
-	node  *node  // for posted and jobDone
-	job   *Job   // for posted and jobDone
-	turn  uint64 // the turn it belongs to; 0 for none
-	// begins is the turn that begins before the frame is handled; 0 for none.
-	begins uint64
-	reason string
-	fn     func() // for called
-}
-
-type envelopeKind uint8
-
-const (
-	arrived envelopeKind = iota // a frame from outside, for the head
-	posted                      // a frame from a job, for its processor
-	jobDone                     // the end of a job
-	called                      // a function to run
-)
-
 // door is where other goroutines hand things to the loop. It is the only part of
-// a session that is shared, and the turn number it keeps is the one that counts:
-// what belongs to an older turn is refused here.
+// a session that is shared.
+//
+// Two numbers tell what is stale. The turn is the loop's; jobs belong to one, and
+// what they post after it is refused. The epoch is the door's: it grows with every
+// interruption, whoever begins it, at the moment it is begun. A frame from outside
+// carries the epoch it came in, so that of two things that were queued one after
+// the other an interruption between them takes the first and leaves the second,
+// however late the loop gets to it.
 type door struct {
 	mu     sync.Mutex
 	wake   chan struct{} // holds a token while there is something to do
 	turn   uint64
+	epoch  uint64
 	system []envelope
 	order  []envelope
 	mic    micRing
-	closed bool
-	failed error
+	// refused holds droppable frames that did not get in; the loop tells them.
+	refused  []frames.Frame
+	micDrops uint64
+	closed   bool // nothing gets in any more
+	gone     bool // the loop is no more
+	// failed is an error that ends the session, cancelled the cause of its
+	// context's end.
+	failed, cancelled error
 	// changed is closed and renewed when someone who waits may look again.
 	changed chan struct{}
-	waiting int
-	holdAt  int32 // jobs of nodes below this index wait; 0 for none
 
-	// urgent counts system envelopes, so that the loop can look without locking.
-	urgent atomic.Int32
+	// urgent tells that there is something the loop should not put off, so that it
+	// can look without locking.
+	urgent atomic.Bool
 }
 
 func (d *door) init() {
 	d.wake = make(chan struct{}, 1)
-	d.turn = 1
+	d.turn, d.epoch = 1, 1
 }
 
 // signal wakes the loop; d.mu is held.
@@ -77,132 +70,166 @@ func (d *door) signal() {
 	}
 }
 
+// hurry wakes the loop for something urgent; d.mu is held.
+func (d *door) hurry() {
+	d.urgent.Store(true)
+	d.signal()
+}
+
 // arrive takes a frame from outside. It never waits.
 func (d *door) arrive(f frames.Frame) error {
 	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		drop(f)
-		return ErrClosed
-	}
-	err := d.admit(f)
-	d.mu.Unlock()
-	return err
+	defer d.mu.Unlock()
+	return d.admit(f)
 }
 
-// arriveWaiting takes a frame from outside, waiting while the queue is full.
-func (d *door) arriveWaiting(ctx context.Context, f frames.Frame) error {
-	ordered := !f.Class().IsSystem()
+// arriveWaiting takes a frame from outside, waiting while the queue is full or
+// some processor holds.
+func (d *door) arriveWaiting(ctx context.Context, f frames.Frame, head *node) error {
+	waits := !f.Class().Survives()
 	d.mu.Lock()
-	for ordered && len(d.order) >= doorBound && !d.closed {
+	defer d.mu.Unlock()
+	for waits && !d.closed && (len(d.order) >= doorBound || head.waits) {
 		if err := d.wait(ctx); err != nil {
-			d.mu.Unlock()
+			d.refuse(f)
 			return err
 		}
 	}
-	if d.closed {
-		d.mu.Unlock()
-		drop(f)
-		return ErrClosed
-	}
-	err := d.admit(f)
-	d.mu.Unlock()
-	return err
+	return d.admit(f)
 }
 
 // admit queues a frame from outside; d.mu is held.
 func (d *door) admit(f frames.Frame) error {
+	if d.closed {
+		d.refuse(f)
+		return ErrClosed
+	}
 	if a, ok := f.(*frames.InputAudioFrame); ok {
-		d.mic.put(a)
-		d.signal()
+		if d.mic.put(a) {
+			d.micDrops++
+		}
+		d.hurry()
 		return nil
 	}
-	e := envelope{kind: arrived, frame: f}
-	if i, ok := f.(frames.Interrupting); ok {
-		if reason, yes := i.Interrupts(); yes {
-			d.turn++
-			e.begins, e.reason = d.turn, reason
-		}
-	}
 	class := f.Class()
-	if !class.Survives() {
-		e.turn = d.turn
-	}
-	f.Header().Stamp(e.turn)
-	if class.IsSystem() || e.begins != 0 {
-		d.system = append(d.system, e)
-		d.urgent.Add(1)
-	} else {
-		if len(d.order) >= hardBound {
-			d.failLocked(fmt.Errorf("%w: %d frames wait for the session loop", ErrOverflow, hardBound))
-			drop(f)
-			return ErrOverflow
+	e := envelope{kind: arrived, frame: f, survives: class.Survives()}
+	if i, ok := f.(frames.Interrupting); ok {
+		if _, e.begins = i.Interrupts(); e.begins {
+			e.survives = true // it belongs to the turn it begins
 		}
-		d.order = append(d.order, e)
 	}
-	d.signal()
-	return nil
+	return d.enter(e, class.IsSystem() || e.begins)
 }
 
-// post takes a frame from a job, on the job's goroutine.
-func (d *door) post(ctx context.Context, e envelope) error {
-	system := e.frame.Class().IsSystem()
+// interrupt begins an interruption from outside that no frame causes.
+func (d *door) interrupt(reason string) {
 	d.mu.Lock()
-	for {
-		if d.closed || (e.turn != 0 && e.turn < d.turn) {
-			d.mu.Unlock()
-			drop(e.frame)
-			return ErrTurnOver
-		}
-		held := int32(e.node.index) < d.holdAt || len(d.order) >= doorBound
-		if !held || system || e.frame.Class().Survives() {
-			break
-		}
-		if err := d.wait(ctx); err != nil {
-			d.mu.Unlock()
-			drop(e.frame)
-			return ErrTurnOver
-		}
-	}
-	// A post keeps its place among the job's other posts, whatever its class: the
-	// order of one job's results is theirs, not ours.
-	d.order = append(d.order, e)
-	d.signal()
-	d.mu.Unlock()
-	return nil
-}
-
-// done takes the end of a job. It is always accepted.
-func (d *door) done(e envelope) {
-	d.mu.Lock()
+	defer d.mu.Unlock()
 	if !d.closed {
-		d.order = append(d.order, e)
-		d.signal()
+		f := &frames.InterruptionFrame{Reason: reason}
+		_ = d.enter(envelope{kind: interrupt, frame: f, begins: true, survives: true}, true)
 	}
-	d.mu.Unlock()
 }
 
 // call takes a function for the loop. It overtakes what is ordered.
-func (d *door) call(e envelope) bool {
+func (d *door) call(fn func()) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return false
-	}
-	if len(d.system) >= hardBound {
-		d.failLocked(fmt.Errorf("%w: %d calls wait for the session loop", ErrOverflow, hardBound))
-		return false
-	}
-	d.system = append(d.system, e)
-	d.urgent.Add(1)
-	d.signal()
-	return true
+	return !d.closed && d.enter(envelope{kind: called, fn: fn, survives: true}, true) == nil
 }
 
-// fail makes the loop end the session with err.
-func (d *door) fail(err error) {
+// enter puts an envelope from outside in its queue; d.mu is held.
+func (d *door) enter(e envelope, system bool) error {
+	queue := &d.order
+	if system {
+		queue = &d.system
+	}
+	if len(*queue) >= hardBound {
+		return d.overflow(e.frame)
+	}
+	if e.begins {
+		d.epoch++
+		d.announce()
+	}
+	e.epoch = d.epoch
+	*queue = append(*queue, e)
+	if system {
+		d.hurry()
+	} else {
+		d.signal()
+	}
+	return nil
+}
+
+// post takes a frame from a job, on the job's goroutine. It keeps its place among
+// the job's other posts, whatever its class: the order of one job's results is
+// theirs, not ours.
+func (d *door) post(j *Job, f frames.Frame, dir Direction) error {
+	e := envelope{kind: posted, frame: f, job: j, dir: dir, survives: f.Class().Survives()}
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	for {
+		if d.closed || d.over(j) {
+			d.refuse(f)
+			return ErrTurnOver
+		}
+		if e.survives || (!j.node.waits && len(d.order) < doorBound) {
+			break
+		}
+		if d.wait(j.ctx) != nil {
+			d.refuse(f)
+			return ErrTurnOver
+		}
+	}
+	if len(d.order) >= hardBound {
+		return d.overflow(f)
+	}
+	if e.survives {
+		j.owed.Add(1)
+	}
+	d.order = append(d.order, e)
+	d.signal()
+	return nil
+}
+
+// over reports whether j's turn has ended, or is about to because an interruption
+// waits that was begun after j; d.mu is held.
+func (d *door) over(j *Job) bool {
+	return j.over(d.turn) || (j.turn != 0 && j.epoch < d.epoch)
+}
+
+// note queues what the loop tells itself about a job. It is always accepted.
+func (d *door) note(kind envelopeKind, j *Job) {
+	d.mu.Lock()
+	if !d.closed {
+		d.order = append(d.order, envelope{kind: kind, job: j, survives: true})
+		d.signal()
+	}
+	d.mu.Unlock()
+}
+
+// overflow fails the session; d.mu is held.
+func (d *door) overflow(f frames.Frame) error {
+	err := fmt.Errorf("%w: %d frames wait for the session loop", ErrOverflow, hardBound)
 	d.failLocked(err)
+	d.refuse(f)
+	return err
+}
+
+// fail makes the loop end the session with err. It reports false when the session
+// has ended already.
+func (d *door) fail(err error) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failLocked(err)
+	return !d.closed
+}
+
+// cancel makes the loop end the session because its context has ended.
+func (d *door) cancel(cause error) {
+	d.mu.Lock()
+	d.cancelled = cause
+	d.hurry()
 	d.mu.Unlock()
 }
 
@@ -210,8 +237,25 @@ func (d *door) failLocked(err error) {
 	if d.failed == nil {
 		d.failed = err
 	}
-	d.urgent.Add(1)
-	d.signal()
+	d.hurry()
+}
+
+// refuse has f, if there is one, told that it was dropped, on the loop, or here
+// when the loop is no more; d.mu is held.
+func (d *door) refuse(f frames.Frame) {
+	switch {
+	case f == nil || !isDroppable(f):
+	case d.gone:
+		d.mu.Unlock()
+		Drop(f)
+		d.mu.Lock()
+	default:
+		d.refused = append(d.refused, f)
+		if len(d.refused) > hardBound {
+			d.failLocked(fmt.Errorf("%w: %d frames were refused", ErrOverflow, hardBound))
+		}
+		d.hurry()
+	}
 }
 
 // wait releases d.mu until something has changed; d.mu is held again afterwards.
@@ -220,71 +264,20 @@ func (d *door) wait(ctx context.Context) error {
 		d.changed = make(chan struct{})
 	}
 	changed := d.changed
-	d.waiting++
 	d.mu.Unlock()
-	var err error
+	defer d.mu.Lock()
 	select {
 	case <-changed:
+		return nil
 	case <-ctx.Done():
-		err = ctx.Err()
+		return ctx.Err()
 	}
-	d.mu.Lock()
-	d.waiting--
-	return err
 }
 
 // announce lets everyone who waits look again; d.mu is held.
 func (d *door) announce() {
-	if d.waiting > 0 && d.changed != nil {
+	if d.changed != nil {
 		close(d.changed)
 		d.changed = nil
 	}
-}
-
-// setHold makes jobs of nodes below index wait.
-func (d *door) setHold(index int32) {
-	d.mu.Lock()
-	lowered := index < d.holdAt
-	d.holdAt = index
-	if lowered {
-		d.announce()
-	}
-	d.mu.Unlock()
-}
-
-// nextTurn begins a turn that the loop has decided on.
-func (d *door) nextTurn() uint64 {
-	d.mu.Lock()
-	d.turn++
-	t := d.turn
-	d.announce()
-	d.mu.Unlock()
-	return t
-}
-
-// take moves what waits to the loop: system envelopes first. The slices it returns
-// are the ones given, swapped, so that nothing is allocated in the long run.
-func (d *door) take(system, order []envelope) (sys, ord []envelope, failed error) {
-	d.mu.Lock()
-	sys, d.system = d.system, system[:0]
-	if order != nil {
-		ord, d.order = d.order, order[:0]
-		d.announce()
-	}
-	d.urgent.Store(0)
-	failed = d.failed
-	d.mu.Unlock()
-	return sys, ord, failed
-}
-
-// close refuses everything from now on and returns what was waiting.
-func (d *door) close() []envelope {
-	d.mu.Lock()
-	d.closed = true
-	left := append(d.system, d.order...)
-	d.system, d.order = nil, nil
-	d.mic = micRing{}
-	d.announce()
-	d.mu.Unlock()
-	return left
 }

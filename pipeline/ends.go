@@ -16,12 +16,9 @@ func (*source) Name() string { return "source" }
 
 // Process passes frames on downstream and handles what comes up.
 func (s *source) Process(f frames.Frame, dir Direction) {
-	l := s.node.loop
+	l := s.loop
 	if dir == Downstream {
-		if _, end := f.(*frames.EndFrame); end {
-			l.beginEnd()
-		}
-		s.Push(f, Downstream)
+		s.downstream(f)
 		return
 	}
 	switch f := f.(type) {
@@ -30,8 +27,22 @@ func (s *source) Process(f frames.Frame, dir Direction) {
 	case *frames.EndFrame, *frames.CancelFrame:
 		l.walkTo(s.node, f, Downstream)
 	default:
-		drop(f)
+		Drop(f)
 	}
+}
+
+// downstream passes f on. An end that has entered has a deadline, and after a
+// cancellation the session is over whatever processors make of it.
+func (s *source) downstream(f frames.Frame) {
+	switch f := f.(type) {
+	case *frames.EndFrame:
+		s.loop.beginEnd()
+	case *frames.CancelFrame:
+		s.Push(f, Downstream)
+		s.loop.finish(&CancelError{Reason: f.Reason, Cause: s.loop.cancelled})
+		return
+	}
+	s.Push(f, Downstream)
 }
 
 // sink is the tail of every pipeline: what arrives here has been played or sent.
@@ -42,20 +53,25 @@ func (*sink) Name() string { return "sink" }
 
 // Process takes frames in.
 func (s *sink) Process(f frames.Frame, dir Direction) {
-	l := s.node.loop
+	l := s.loop
+	f.Header().Trail().Settled = true
 	switch f := f.(type) {
-	case *frames.EndFrame:
-		l.finish(nil)
+	case *frames.InputAudioFrame, *frames.CancelFrame:
 		return
-	case *frames.CancelFrame:
-		l.finish(&CancelError{Reason: f.Reason})
+	case *frames.EndFrame:
+		l.ended = true
+		return
+	case *frames.HeartbeatFrame:
+		l.heartbeatArrived(time.Since(f.Sent))
 		return
 	case *frames.MarkFrame:
 		f.Arrive()
-	case *frames.HeartbeatFrame:
-		l.heartbeatArrived(time.Since(f.Sent))
 	}
-	if l.endTimer.Active() {
+	if f.Class().IsSystem() {
+		return
+	}
+	// The way out works: a graceful end has more time, and the session is alive.
+	if l.ending {
 		l.endTimer.postpone(l.task.params.EndTimeout)
 	}
 	if f.Class().Kind() == frames.ClassData {
@@ -67,6 +83,9 @@ func (s *sink) Process(f frames.Frame, dir Direction) {
 type CancelError struct {
 	// Reason is the CancelFrame's.
 	Reason string
+	// Cause is that of the context of [Task.Run], when its end cancelled the
+	// session; else nil.
+	Cause error
 }
 
 // Error says why the session was cancelled.
@@ -77,16 +96,20 @@ func (e *CancelError) Error() string {
 	return "pipeline: the session was cancelled: " + e.Reason
 }
 
+// Unwrap returns the context's cause, if there is one.
+func (e *CancelError) Unwrap() error { return e.Cause }
+
 // ErrEndTimeout ends a session whose graceful end made no progress any more.
 var ErrEndTimeout = errors.New("pipeline: the end took too long; what was left was dropped")
 
 // beginEnd starts the clock of a graceful end. The clock starts again whenever
-// something arrives at the sink, so that a long farewell is played out, up to
+// content arrives at the sink, so that a long farewell is played out, up to
 // [Params.EndLimit] in all.
 func (l *loop) beginEnd() {
-	if l.endTimer.Active() {
+	if l.ending {
 		return
 	}
+	l.ending = true
 	p := &l.task.params
 	begun := time.Now()
 	l.endTimer = l.timers.after(SessionScope, p.EndTimeout, func() { l.finish(ErrEndTimeout) })
@@ -109,54 +132,5 @@ func (l *loop) report(f *frames.ErrorFrame) {
 			err = errors.New(f.Public)
 		}
 		l.fail(err)
-	}
-}
-
-// active notes that something happened, for the idle timeout.
-func (l *loop) active() {
-	if l.task.params.IdleTimeout > 0 {
-		l.lastActive = time.Now()
-	}
-}
-
-// watchIdle ends a session in which nothing has happened for too long.
-func (l *loop) watchIdle() {
-	limit := l.task.params.IdleTimeout
-	if limit <= 0 {
-		return
-	}
-	l.lastActive = time.Now()
-	var t *Timer
-	t = l.timers.after(SessionScope, limit, func() {
-		if left := limit - time.Since(l.lastActive); left > 0 {
-			t.Reset(left)
-			return
-		}
-		if h := l.task.params.OnIdle; h != nil && h() {
-			l.lastActive = time.Now()
-			t.Reset(limit)
-			return
-		}
-		l.log.Info("session idle", "for", limit)
-		l.task.End("idle")
-	})
-}
-
-// beat sends heartbeats through the pipeline.
-func (l *loop) beatHeart() {
-	every := l.task.params.Heartbeat
-	if every <= 0 {
-		return
-	}
-	var t *Timer
-	t = l.timers.after(SessionScope, every, func() {
-		l.walkTo(l.head, &frames.HeartbeatFrame{Sent: time.Now()}, Downstream)
-		t.Reset(every)
-	})
-}
-
-func (l *loop) heartbeatArrived(took time.Duration) {
-	if h := l.task.params.OnHeartbeat; h != nil {
-		h(took)
 	}
 }

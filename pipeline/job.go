@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/turnwise/turnwise/frames"
 )
@@ -21,13 +22,6 @@ const (
 	SessionScope
 )
 
-const (
-	// MaxLane is the largest number of jobs in a processor's lane.
-	MaxLane = 4096
-	// laneHigh and laneLow raise and lower the automatic hold of a long lane.
-	laneHigh, laneLow = 32, 16
-)
-
 // ErrTurnOver is returned to a job that posts after its turn or session is over.
 var ErrTurnOver = errors.New("pipeline: the turn is over")
 
@@ -36,9 +30,19 @@ type Job struct {
 	node  *node
 	fn    func(*Job)
 	ctx   context.Context
-	turn  uint64 // 0 for session scope
-	order uint64 // number among the processor's ordered jobs; 0 for detached
+	frame frames.Frame // dropped when the job will not run; nil for none
+	turn  uint64       // 0 for session scope
+	epoch uint64       // the loop's when the job was made
+	order uint64       // number among the processor's ordered jobs; 0 for detached
+	// owed counts posts that survive interruptions and wait at the door.
+	owed atomic.Int32
 }
+
+// over reports whether the job's turn has ended, when now is the current one.
+func (j *Job) over(now uint64) bool { return j.turn != 0 && j.turn < now }
+
+// keeps reports whether an interruption has to look at the job.
+func (j *Job) keeps() bool { return j.turn == 0 || (j.frame != nil && isDroppable(j.frame)) }
 
 // Context is cancelled when the job's scope ends.
 func (j *Job) Context() context.Context { return j.ctx }
@@ -46,13 +50,23 @@ func (j *Job) Context() context.Context { return j.ctx }
 // Post hands f to the processor's Receive on the session loop, or pushes it
 // downstream from the processor where it has none. Posts of one job arrive in
 // order. It waits while a processor downstream holds or the session's queue is
-// full, and fails with [ErrTurnOver] when the job's scope has ended.
-func (j *Job) Post(f frames.Frame) error {
+// full, and fails with [ErrTurnOver] when the job's scope has ended; f is dropped
+// then. Whatever the outcome, f belongs to the session from now on.
+func (j *Job) Post(f frames.Frame) error { return j.post(f, 0) }
+
+// Push is [Job.Post] past the processor: f is pushed from it in direction dir.
+func (j *Job) Push(f frames.Frame, dir Direction) error { return j.post(f, dir) }
+
+func (j *Job) post(f frames.Frame, dir Direction) error {
 	h := f.Header()
 	if !h.Stamped() {
-		h.Stamp(j.turn)
+		if f.Class().Survives() {
+			h.Stamp(0)
+		} else {
+			h.Stamp(j.turn)
+		}
 	}
-	return j.node.loop.door.post(j.ctx, envelope{kind: posted, job: j, node: j.node, turn: j.turn, frame: f})
+	return j.node.loop.door.post(j, f, dir)
 }
 
 // run is the job's goroutine.
@@ -60,28 +74,33 @@ func (j *Job) run() {
 	l := j.node.loop
 	defer func() {
 		if r := recover(); r != nil {
-			l.door.fail(&PanicError{Processor: j.node.name, Value: r, Stack: debug.Stack()})
+			err := &PanicError{Processor: j.node.name, Value: r, Stack: debug.Stack()}
+			if !l.door.fail(err) {
+				l.log.Error("panic after the session's end", "err", err)
+			}
 		}
-		l.door.done(envelope{kind: jobDone, job: j, node: j.node})
-		l.jobs.Done()
+		l.door.note(jobDone, j)
+		l.jobs.end(j.node)
 	}()
 	j.fn(j)
 }
 
 // PanicError tells that a processor panicked and so ended its session.
 type PanicError struct {
-	// Processor is the name of the processor whose job panicked; empty when the
-	// panic was on the loop, where the stack tells.
+	// Processor is the name of the processor that panicked; empty when it was
+	// something else on the session loop, such as an observer.
 	Processor string
-	Value     any
-	Stack     []byte
+	// Value is what it panicked with.
+	Value any
+	// Stack is the goroutine's at that moment.
+	Stack []byte
 }
 
 // Error names the panic and shows the stack.
 func (e *PanicError) Error() string {
 	where := "on the session loop"
 	if e.Processor != "" {
-		where = "in a job of " + e.Processor
+		where = "in " + e.Processor
 	}
 	return fmt.Sprintf("pipeline: panic %s: %v\n%s", where, e.Value, e.Stack)
 }

@@ -8,42 +8,45 @@ const micSlots = 64
 
 // micRing holds live microphone audio. Samples are copied in, and the slots' own
 // frames walk the pipeline, so nothing is allocated in the long run. When it is
-// full the oldest audio goes.
+// full the oldest audio goes. A session has two: producers fill one while the
+// loop empties the other, and they change places.
 type micRing struct {
-	slots      []*frames.InputAudioFrame // grows to micSlots+1 as needed
+	slots      []*micSlot // as many as were ever needed at once
 	head, size int
-	dropped    uint64
 }
 
-// put copies a frame in. The door's lock is held.
-func (r *micRing) put(f *frames.InputAudioFrame) {
-	if r.slots == nil {
-		r.slots = make([]*frames.InputAudioFrame, micSlots+1)
-	}
-	if r.size == micSlots {
-		r.head = (r.head + 1) % len(r.slots)
+// micSlot is one frame. The samples it owns are apart from the frame's, because a
+// processor may put others in the frame's place.
+type micSlot struct {
+	frame   frames.InputAudioFrame
+	samples []int16
+}
+
+// put copies a frame in and reports whether that cost the oldest one.
+func (r *micRing) put(f *frames.InputAudioFrame) (full bool) {
+	switch {
+	case r.size == micSlots:
+		r.head = (r.head + 1) % micSlots
 		r.size--
-		r.dropped++
+		full = true
+	case r.size == len(r.slots):
+		r.slots = append(r.slots, &micSlot{})
 	}
-	i := (r.head + r.size) % len(r.slots)
-	slot := r.slots[i]
-	if slot == nil {
-		slot = &frames.InputAudioFrame{}
-		r.slots[i] = slot
-	}
-	slot.Samples = append(slot.Samples[:0], f.Samples...)
-	slot.Rate, slot.Channels = f.Rate, f.Channels
+	slot := r.slots[(r.head+r.size)%len(r.slots)]
+	slot.samples = append(slot.samples[:0], f.Samples...)
+	slot.frame = frames.InputAudioFrame{PCM: frames.PCM{Samples: slot.samples, Rate: f.Rate, Channels: f.Channels}}
 	r.size++
+	return full
 }
 
-// get takes the oldest frame. The frame walks while others are put in: swapping it
-// with spare keeps its slot from being written.
-func (r *micRing) get(spare *frames.InputAudioFrame) *frames.InputAudioFrame {
+// get takes the oldest frame; nil when there is none. It is valid until the rings
+// change places.
+func (r *micRing) get() *frames.InputAudioFrame {
 	if r.size == 0 {
+		r.head = 0
 		return nil
 	}
-	f := r.slots[r.head]
-	r.slots[r.head] = spare
+	f := &r.slots[r.head].frame
 	r.head = (r.head + 1) % len(r.slots)
 	r.size--
 	return f

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/turnwise/turnwise/frames"
 )
@@ -9,52 +10,97 @@ import (
 // maxHeld bounds the frames that wait behind a processor's ordered work.
 const maxHeld = 8192
 
-// node is a processor's place in a running pipeline. It is touched on the loop
-// only.
+// node is a processor's place in a running pipeline. But for waits, which belongs
+// to the door, and the count of jobs, it is touched on the loop only.
 type node struct {
 	proc       Processor
+	base       *Base
 	name       string
 	index      int
 	loop       *loop
 	next, prev *node
+	below      []*node // the neighbours downstream, where there may be several
 
 	receiver    Receiver
 	interrupted Interrupted
 	settler     Settler
 	dirty       bool
+	holding     bool         // asked for by the processor
+	listed      bool         // in the loop's list of those with frames to release
+	waits       bool         // a processor downstream holds; guarded by the door
+	jobs        atomic.Int32 // that run
 
-	// Ordered work: open jobs by number, the lane's queue, and what waits behind.
-	lastOrder uint64
-	open      []uint64
-	lane      []*Job
-	running   *Job // the lane's job whose goroutine has not returned
-	held      []heldFrame
-	delivery  *Job // the job whose post is being handled
-	holding   bool // asked for by the processor
-	laneHold  bool // raised by a long lane
+	lane     lane
+	held     ring[heldFrame]
+	keepers  int    // the held frames that an interruption cannot just forget
+	delivery *Job   // the job whose post is being handled
+	turned   [3]int // its frames in the ring of turned ones, by direction
 }
 
 // heldFrame waits until the ordered job with number behind has finished.
 type heldFrame struct {
 	frame  frames.Frame
 	behind uint64
+	keep   bool // survives interruptions
 }
 
-// push sends f to the neighbour, now or when its order has come.
-func (n *node) push(f frames.Frame, dir Direction) {
-	l := n.loop
-	if h := f.Header(); !h.Stamped() {
-		l.stamp(f, h)
+// bind ties the processor's Base to its place.
+func (n *node) bind() {
+	n.base = n.proc.base()
+	n.base.node, n.base.loop = n, n.loop
+	for i := range n.base.to {
+		n.base.to[i] = n
 	}
+	n.receiver, _ = n.proc.(Receiver)
+	n.interrupted, _ = n.proc.(Interrupted)
+	n.settler, _ = n.proc.(Settler)
+}
+
+// route says where the frame under way goes when the processor pushes it
+// downstream: straight to the neighbour while nothing of this node's waits.
+func (n *node) route() {
+	if n.next != nil && n.turned[Downstream] == 0 && n.lane.open() == 0 && n.held.len() == 0 {
+		n.base.to[Downstream] = n.next.proc
+	} else {
+		n.base.to[Downstream] = n
+	}
+}
+
+// Process takes what the node's processor pushes, when it is not the frame under
+// way or something is in its way.
+func (n *node) Process(f frames.Frame, dir Direction) {
+	l := n.loop
+	if dir == Upstream && f == l.climbing && n.turned[Upstream] == 0 && n.prev != nil {
+		n.prev.proc.Process(f, Upstream)
+		return
+	}
+	h := f.Header()
+	switch {
+	case l.finished:
+		Drop(f)
+		return
+	case !h.Stamped():
+		l.stamp(f, h)
+	case l.stale(f, h):
+		Drop(f)
+		return
+	}
+	to := n.prev
 	if dir == Downstream {
-		if len(n.open) > 0 && n.mustWait(f) {
+		to = n.next
+		if (n.lane.open() != 0 || n.held.len() != 0) && n.mustWait(f) {
 			n.hold(f)
 			return
 		}
-		l.walkTo(n.next, f, Downstream)
-		return
 	}
-	l.walkTo(n.prev, f, Upstream)
+	switch {
+	case to == nil:
+		Drop(f)
+	case n.turned[dir] != 0 || (l.walk != walkNone && l.walk != walk(dir)):
+		l.turnAround(n, to, f, dir)
+	default:
+		l.visit(to, f, dir)
+	}
 }
 
 // mustWait reports whether f has to wait behind unfinished ordered work.
@@ -69,170 +115,97 @@ func (n *node) mustWait(f frames.Frame) bool {
 }
 
 func (n *node) hold(f frames.Frame) {
-	if len(n.held) >= maxHeld {
+	if n.held.len() >= maxHeld {
 		n.loop.fail(fmt.Errorf("%w: %d frames wait behind unfinished work of %s", ErrOverflow, maxHeld, n.name))
-		drop(f)
+		Drop(f)
 		return
 	}
-	n.held = append(n.held, heldFrame{frame: f, behind: n.open[len(n.open)-1]})
+	h := heldFrame{frame: f, behind: n.lane.last(), keep: f.Class().Survives() || f.Header().Turn() == 0}
+	if h.keep || isDroppable(f) {
+		n.keepers++
+	}
+	n.held.push(h)
+	n.route()
 }
 
-// release sends on what waits for nothing any more.
-func (n *node) release() {
-	for len(n.held) > 0 && (len(n.open) == 0 || n.held[0].behind < n.open[0]) {
-		f := n.held[0].frame
-		n.held[0] = heldFrame{}
-		n.held = n.held[1:]
-		if len(n.held) == 0 {
-			n.held = nil
-		}
-		if n.loop.stale(f) {
-			drop(f)
-			continue
-		}
-		n.loop.walkTo(n.next, f, Downstream)
+// releasable reports whether the first of the held frames waits for nothing any
+// more.
+func (n *node) releasable() bool {
+	return n.held.len() > 0 && (n.lane.open() == 0 || n.held.at(0).behind < n.lane.first())
+}
+
+// release takes out the first of the held frames.
+func (n *node) release() frames.Frame {
+	h := n.held.pop()
+	if h.keep || isDroppable(h.frame) {
+		n.keepers--
 	}
+	n.route()
+	return h.frame
 }
 
 // purge drops what belongs to the turn that has ended.
 func (n *node) purge() {
-	if len(n.open) > 0 {
-		n.purgeLane()
-	}
-	if len(n.held) > 0 {
-		kept := n.held[:0]
-		for _, h := range n.held {
-			if h.frame.Class().Survives() || h.frame.Header().Turn() == 0 {
-				kept = append(kept, h)
-			} else {
-				drop(h.frame)
-			}
-		}
-		clear(n.held[len(kept):])
-		n.held = kept
-	}
-}
-
-// purgeLane counts all turn-scope work as finished. The running job, if it is one,
-// keeps the lane until its goroutine has returned.
-func (n *node) purgeLane() {
-	session := n.lane[:0]
-	for _, j := range n.lane {
-		if j.turn == 0 {
-			session = append(session, j)
-		} else {
-			n.finish(j.order)
-		}
-	}
-	clear(n.lane[len(session):])
-	n.lane = session
-	if n.running != nil && n.running.turn != 0 {
-		n.finish(n.running.order)
-	}
-	n.checkLaneHold()
-}
-
-// finish takes an ordered job out of the open ones.
-func (n *node) finish(order uint64) {
-	for i, o := range n.open {
-		if o == order {
-			n.open = append(n.open[:i], n.open[i+1:]...)
-			return
-		}
-	}
-}
-
-func (n *node) queue(scope Scope, fn func(*Job)) {
-	if len(n.lane) >= MaxLane {
-		n.loop.fail(fmt.Errorf("%w: %d jobs wait in the lane of %s", ErrOverflow, MaxLane, n.name))
-		return
-	}
-	j := n.job(scope, fn)
-	n.lastOrder++
-	j.order = n.lastOrder
-	n.open = append(n.open, j.order)
-	n.lane = append(n.lane, j)
-	n.advanceLane()
-	n.checkLaneHold()
-}
-
-func (n *node) detach(scope Scope, fn func(*Job)) {
-	n.start(n.job(scope, fn))
-}
-
-func (n *node) job(scope Scope, fn func(*Job)) *Job {
-	j := &Job{node: n, fn: fn, ctx: n.loop.context(scope)}
-	if scope == TurnScope {
-		j.turn = n.loop.turn
-	}
-	return j
-}
-
-func (n *node) start(j *Job) {
-	n.loop.jobs.Add(1)
-	go j.run()
-}
-
-// advanceLane starts the lane's next job when the last has returned.
-func (n *node) advanceLane() {
-	if n.running != nil || len(n.lane) == 0 || n.loop.finished {
-		return
-	}
-	j := n.lane[0]
-	n.lane[0] = nil
-	n.lane = n.lane[1:]
-	if len(n.lane) == 0 {
-		n.lane = nil
-	}
-	n.running = j
-	n.start(j)
-}
-
-// jobDone follows a job's last post through the door.
-func (n *node) jobDone(j *Job) {
-	if j.order == 0 {
-		return
-	}
-	n.running = nil
-	n.finish(j.order)
-	n.advanceLane()
-	n.release()
-	n.checkLaneHold()
-}
-
-func (n *node) checkLaneHold() {
+	n.purgeLane()
 	switch {
-	case !n.laneHold && len(n.open) > laneHigh:
-		n.laneHold = true
-	case n.laneHold && len(n.open) <= laneLow:
-		n.laneHold = false
+	case n.held.len() == 0:
+	case n.keepers == 0:
+		n.held.clear()
 	default:
-		return
+		n.keepers = 0
+		n.held.keep(func(h *heldFrame) bool {
+			if h.keep {
+				n.keepers++
+			} else {
+				n.loop.lose(h.frame)
+			}
+			return h.keep
+		})
 	}
-	n.loop.updateHold()
+	n.route()
+	n.list()
 }
 
+// list has the loop release what waits for nothing any more, when the dispatch
+// under way is over.
+func (n *node) list() {
+	if !n.listed && n.releasable() {
+		n.listed = true
+		n.loop.backlog = append(n.loop.backlog, n)
+	}
+}
+
+// setHold raises or lowers the processor's own hold.
 func (n *node) setHold(on bool) {
 	if n.holding != on {
 		n.holding = on
-		n.loop.updateHold()
+		n.loop.updateHolds()
 	}
+}
+
+// heldBelow reports whether some processor downstream holds, given that the nodes
+// downstream know it already.
+func (n *node) heldBelow() bool {
+	for _, b := range n.below {
+		if b.holding || b.lane.holds || b.waits {
+			return true
+		}
+	}
+	return false
 }
 
 // receive handles a frame that one of the node's jobs posted.
-func (n *node) receive(j *Job, f frames.Frame) {
+func (n *node) receive(j *Job, f frames.Frame, dir Direction) {
 	n.delivery = j
-	if n.receiver != nil {
+	switch {
+	case dir != 0:
+		n.Process(f, dir)
+	case n.receiver != nil:
+		n.loop.take(f)
 		n.receiver.Receive(f)
-	} else {
-		n.push(f, Downstream)
+		n.loop.give()
+	default:
+		n.Process(f, Downstream)
 	}
 	n.delivery = nil
-}
-
-// drop tells a frame that it will not arrive.
-func drop(f frames.Frame) {
-	if d, ok := f.(frames.Droppable); ok {
-		d.Dropped()
-	}
 }

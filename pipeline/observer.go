@@ -13,6 +13,8 @@ type Hop struct {
 	Index int
 	// Direction is the way the frame travels.
 	Direction Direction
+	// Last tells that To is the end of the pipeline in that direction.
+	Last bool
 }
 
 // Observer sees every frame at every hop, and interruptions. It is called on the
@@ -32,14 +34,18 @@ func (f ObserverFunc) Observe(h Hop) { f(h) }
 // session loop and must not block.
 func OnFrame[F frames.Frame](fn func(f F)) Observer {
 	return ObserverFunc(func(h Hop) {
-		if f, ok := h.Frame.(F); ok && (h.To == "sink" || (h.Direction == Upstream && h.Index == 0)) {
+		if f, ok := h.Frame.(F); ok && h.Last {
 			fn(f)
 		}
 	})
 }
 
 func (l *loop) observe(n *node, f frames.Frame, dir Direction) {
-	h := Hop{Frame: f, To: n.name, Index: n.index, Direction: dir}
+	last := n.next
+	if dir == Upstream {
+		last = n.prev
+	}
+	h := Hop{Frame: f, To: n.name, Index: n.index, Direction: dir, Last: last == nil}
 	for _, o := range l.observers {
 		o.Observe(h)
 	}

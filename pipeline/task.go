@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/turnwise/turnwise/frames"
 )
@@ -18,59 +15,14 @@ var ErrClosed = errors.New("pipeline: the session has ended")
 // ErrAlreadyRun is returned by [Task.Run] for a task that has run.
 var ErrAlreadyRun = errors.New("pipeline: the task has run already")
 
-// Params are a session's settings. The zero value is usable.
-type Params struct {
-	// SessionID names the session in logs, metrics and frames.
-	SessionID string
-	// Logger takes the session's log; nil discards it.
-	Logger *slog.Logger
-	// Observers see every frame at every hop.
-	Observers []Observer
-	// AudioInRate and AudioOutRate are the session's sample rates in Hz.
-	AudioInRate, AudioOutRate int
-
-	// IdleTimeout ends a session in which nothing came in and nothing went out
-	// for so long; 0 never does.
-	IdleTimeout time.Duration
-	// OnIdle is asked before an idle session ends; true keeps it. It runs on the
-	// loop and must not block.
-	OnIdle func() bool
-	// Heartbeat is the interval of heartbeat frames; 0 sends none.
-	Heartbeat time.Duration
-	// OnHeartbeat is told how long a heartbeat took through the pipeline. It runs
-	// on the loop and must not block.
-	OnHeartbeat func(took time.Duration)
-	// StuckAfter is how long one dispatch may hold the loop before OnStuck is
-	// told; the default is one second, a negative value turns the watchdog off.
-	StuckAfter time.Duration
-	// OnStuck is told when a processor holds the loop. It runs on a goroutine of
-	// its own; the default logs it.
-	OnStuck func(Stuck)
-	// OnError is told of every error frame that reaches the head. It runs on the
-	// loop and must not block.
-	OnError func(*frames.ErrorFrame)
-
-	// EndTimeout is how long a graceful end may go on without anything arriving
-	// at the end of the pipeline; the default is 5 s. EndLimit bounds it in all;
-	// the default is two minutes.
-	EndTimeout, EndLimit time.Duration
-	// CloseTimeout is how long jobs may take to return when the session has
-	// ended; the default is one second.
-	CloseTimeout time.Duration
-}
-
 // Task is a running pipeline: one session. Its methods may be called from any
 // goroutine.
 type Task struct {
-	params  Params
-	pipe    *Pipeline
-	loop    loop
-	ctx     context.Context // of Run
-	ctxDone <-chan struct{}
-	done    chan struct{}
-
-	mu   sync.Mutex
-	used bool
+	params Params
+	pipe   *Pipeline
+	loop   loop
+	used   atomic.Bool
+	done   chan struct{}
 }
 
 // NewTask binds a pipeline to a session. A pipeline serves one task. Frames may be
@@ -80,25 +32,10 @@ func NewTask(p *Pipeline, params Params) (*Task, error) {
 		return nil, fmt.Errorf("%w: the pipeline %s belongs to a task already; build one for each session", ErrWiring, p)
 	}
 	p.used = true
-	def(&params.EndTimeout, 5*time.Second)
-	def(&params.EndLimit, 2*time.Minute)
-	def(&params.CloseTimeout, time.Second)
-	def(&params.StuckAfter, time.Second)
-	if params.Logger == nil {
-		params.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	if params.SessionID != "" {
-		params.Logger = params.Logger.With("session", params.SessionID)
-	}
+	params.complete()
 	t := &Task{params: params, pipe: p, done: make(chan struct{})}
 	t.loop.bind(t)
 	return t, nil
-}
-
-func def(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
 }
 
 // bind makes the loop's nodes.
@@ -106,61 +43,35 @@ func (l *loop) bind(t *Task) {
 	l.task, l.log = t, t.params.Logger
 	l.observers = t.params.Observers
 	l.plain = len(l.observers) == 0
-	l.turn = 1
+	l.turn, l.epoch = 1, 1
 	l.door.init()
-	procs := make([]Processor, 0, len(t.pipe.procs)+2)
-	procs = append(procs, &source{})
-	procs = append(procs, t.pipe.procs...)
-	procs = append(procs, &sink{})
-	nodes := make([]node, len(procs))
-	l.nodes = make([]*node, len(procs))
-	for i, proc := range procs {
-		n := &nodes[i]
-		n.proc, n.index, n.loop = proc, i, l
-		switch i {
-		case 0:
-			n.name = "source"
-		case len(procs) - 1:
-			n.name = "sink"
-		default:
-			n.name = t.pipe.names[i-1]
-		}
-		n.receiver, _ = proc.(Receiver)
-		n.interrupted, _ = proc.(Interrupted)
-		n.settler, _ = proc.(Settler)
-		if i > 0 {
-			n.prev = l.nodes[i-1]
-			n.prev.next = n
-		}
-		proc.base().node = n
-		l.nodes[i] = n
-	}
-	l.head, l.sink = l.nodes[0], l.nodes[len(l.nodes)-1]
+	t.pipe.place(l)
+	l.head = l.nodes[0]
 }
 
 // Run runs the session on the calling goroutine, which becomes its loop, until it
-// ends. It returns nil after a graceful end, a [*CancelError] or the context's
-// cause after a cancellation, and otherwise the error that ended it. When it has
-// returned, every goroutine that the session started has too, except jobs that
-// ignored their context for longer than [Params.CloseTimeout]; these are named in
-// the error.
-func (t *Task) Run(ctx context.Context) error {
-	t.mu.Lock()
-	if t.used {
-		t.mu.Unlock()
+// ends. It returns nil after a graceful end, a [*CancelError] after a cancellation
+// (it wraps the cause of ctx, when that was it), and otherwise the error that ended
+// the session. When it has returned, every goroutine that the session started has
+// too, except jobs that ignored their context for longer than
+// [Params.CloseTimeout]; the error, [ErrJobsLeft], names their processors.
+func (t *Task) Run(ctx context.Context) (err error) {
+	if t.used.Swap(true) {
 		return ErrAlreadyRun
 	}
-	t.used = true
-	t.mu.Unlock()
 	l := &t.loop
-	t.ctx, t.ctxDone = ctx, ctx.Done()
 	// The session's own context outlives ctx until the loop has said goodbye.
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(ctx, func() { l.door.cancel(context.Cause(ctx)) })
 	l.watchdog.start(l, t.params.StuckAfter, t.stuck)
+	l.counts.Started++
+	defer func() {
+		unlink()
+		err = l.shutdown()
+		close(t.done)
+	}()
 	l.run()
-	err := l.shutdown()
-	close(t.done)
-	return err
+	return nil
 }
 
 func (t *Task) stuck(s Stuck) {
@@ -171,81 +82,23 @@ func (t *Task) stuck(s Stuck) {
 	t.params.Logger.Error("the session loop is held", "processor", s.Processor, "for", s.Limit, "stack", s.Stack)
 }
 
-// shutdown stops everything after the last dispatch.
-func (l *loop) shutdown() error {
-	l.finished, l.plain = true, false
-	cause := l.err
-	if cause == nil {
-		cause = ErrClosed
-	}
-	l.cancel(cause)
-	if l.turnStop != nil {
-		l.turnStop()
-	}
-	l.watchdog.stop()
-	l.timers.stop()
-	for _, e := range l.door.close() {
-		if e.frame != nil {
-			drop(e.frame)
-		}
-	}
-	for _, t := range l.turned {
-		drop(t.frame)
-	}
-	for _, n := range l.nodes {
-		for _, h := range n.held {
-			drop(h.frame)
-		}
-		n.held, n.lane = nil, nil
-	}
-	err := l.err
-	for _, n := range l.nodes {
-		if s, ok := n.proc.(Stopper); ok {
-			if e := l.stopOne(n, s); e != nil && err == nil {
-				err = e
-			}
-		}
-	}
-	return errors.Join(err, l.awaitJobs())
-}
-
-func (l *loop) stopOne(n *node, s Stopper) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &PanicError{Processor: n.name, Value: r}
-		}
-	}()
-	s.Stop()
-	return nil
-}
-
-// awaitJobs waits until the session's jobs have returned, but not for ever.
-func (l *loop) awaitJobs() error {
-	gone := make(chan struct{})
-	go func() {
-		l.jobs.Wait()
-		close(gone)
-	}()
-	limit := time.NewTimer(l.task.params.CloseTimeout)
-	defer limit.Stop()
-	select {
-	case <-gone:
-		return nil
-	case <-limit.C:
-		return fmt.Errorf("pipeline: jobs still run %s after the session's end; they must return when their context is cancelled", l.task.params.CloseTimeout)
-	}
-}
-
 // QueueFrame hands a frame to the session: it enters at the head and travels
-// downstream. It never blocks. After the end of the session frames are dropped; a
-// control queue that is full fails the session.
+// downstream. It never blocks, and may be called anywhere, also on the session
+// loop. The frame belongs to the session from now on. After the end of the session
+// frames are dropped; a control queue that is full fails the session.
 func (t *Task) QueueFrame(f frames.Frame) { _ = t.loop.door.arrive(f) }
 
 // Enqueue is [Task.QueueFrame] for producers that can wait: it waits while the
-// queue is full. It must not be called on the session loop.
+// queue is full or a processor holds (see [Base.Hold]), except with system and
+// uninterruptible frames. It must not be called on the session loop. It fails with
+// [ErrClosed], [ErrOverflow] or ctx's error; the frame is dropped then.
 func (t *Task) Enqueue(ctx context.Context, f frames.Frame) error {
-	return t.loop.door.arriveWaiting(ctx, f)
+	return t.loop.door.arriveWaiting(ctx, f, t.loop.head)
 }
+
+// Interrupt interrupts the bot from outside, without a frame that causes it: what
+// was queued before it does not act after it.
+func (t *Task) Interrupt(reason string) { t.loop.door.interrupt(reason) }
 
 // End asks for a graceful end: what is queued is finished first.
 func (t *Task) End(reason string) { t.QueueFrame(&frames.EndFrame{Reason: reason}) }
@@ -264,7 +117,7 @@ func (t *Task) SessionID() string { return t.params.SessionID }
 func (t *Task) DroppedAudio() uint64 {
 	t.loop.door.mu.Lock()
 	defer t.loop.door.mu.Unlock()
-	return t.loop.door.mic.dropped
+	return t.loop.door.micDrops
 }
 
 // String prints the pipeline's chain.

@@ -25,9 +25,11 @@ func (t *Timer) Stop() bool {
 	return true
 }
 
-// Reset sets the timer again, d from now.
+// Reset sets the timer again, d from now, also one that has fired or was stopped.
 func (t *Timer) Reset(d time.Duration) {
 	t.at = time.Now().Add(d)
+	t.set.seq++
+	t.seq = t.set.seq
 	if t.index >= 0 {
 		heap.Fix(t.set, t.index)
 	} else {
@@ -81,9 +83,10 @@ func (s *timers) arm() <-chan time.Time {
 // fired notes that the runtime timer's channel was read.
 func (s *timers) fired() { s.armed = time.Time{} }
 
-// due takes out the first timer whose time has come.
-func (s *timers) due(now time.Time) *Timer {
-	if len(s.heap) == 0 || s.heap[0].at.After(now) {
+// due takes out the first timer whose time has come, unless it was set after last:
+// a timer that sets itself again has to wait for the others.
+func (s *timers) due(now time.Time, last uint64) *Timer {
+	if len(s.heap) == 0 || s.heap[0].at.After(now) || s.heap[0].seq > last {
 		return nil
 	}
 	return heap.Pop(s).(*Timer)
@@ -91,12 +94,21 @@ func (s *timers) due(now time.Time) *Timer {
 
 // purge stops the timers of the turn that has ended.
 func (s *timers) purge() {
-	for i := len(s.heap) - 1; i >= 0; i-- {
-		if i < len(s.heap) && s.heap[i].scope == TurnScope {
-			heap.Remove(s, i)
-			i = len(s.heap)
+	kept := s.heap[:0]
+	for _, t := range s.heap {
+		if t.scope == TurnScope {
+			t.index = -1
+			continue
 		}
+		t.index = len(kept)
+		kept = append(kept, t)
 	}
+	if len(kept) == len(s.heap) {
+		return
+	}
+	clear(s.heap[len(kept):])
+	s.heap = kept
+	heap.Init(s)
 }
 
 func (s *timers) stop() {

@@ -29,8 +29,10 @@ type watchdog struct {
 	armed atomic.Bool
 	// beats grows by two with each dispatch and is odd while the loop is awake.
 	beats atomic.Uint64
-	seen  uint64 // by the timer's function alone
 	goid  []byte
+	// seen and told are for the timer's function alone: the beats it saw last and
+	// those it has reported.
+	seen, told uint64
 }
 
 func (w *watchdog) start(l *loop, limit time.Duration, tell func(Stuck)) {
@@ -39,8 +41,6 @@ func (w *watchdog) start(l *loop, limit time.Duration, tell func(Stuck)) {
 		var buf [40]byte
 		n := runtime.Stack(buf[:], false)
 		w.goid = append([]byte(nil), buf[:bytes.IndexByte(buf[:n], '[')]...)
-		// Sleeping is the state the loop enters first.
-		w.beats.Store(1)
 	}
 }
 
@@ -56,48 +56,70 @@ func (w *watchdog) sleep() {
 	}
 }
 
-func (w *watchdog) awake(*loop) {
+func (w *watchdog) awake() {
 	if w.limit <= 0 {
 		return
 	}
 	w.beats.Add(1)
-	if !w.armed.Load() {
-		w.armed.Store(true)
+	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
 		if w.timer == nil {
-			w.timer = time.AfterFunc(w.limit, w.look)
-		} else {
-			w.timer.Reset(w.limit)
+			// Set in two steps, so that look finds the timer in its place.
+			w.timer = time.AfterFunc(never, w.look)
 		}
+		w.timer.Reset(w.limit)
 	}
 }
+
+// never is later than any session ends.
+const never = 1<<63 - 1
 
 func (w *watchdog) stop() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
+	w.armed.Store(true) // whoever looks now does not set it again
+	w.beats.Store(0)
 }
 
 // look runs on the timer's goroutine.
 func (w *watchdog) look() {
 	beats := w.beats.Load()
-	if beats%2 == 0 {
-		w.armed.Store(false)
+	if beats%2 == 0 && w.rest(beats) {
 		return
 	}
-	if beats == w.seen {
+	if beats%2 == 1 && beats == w.seen && beats != w.told {
+		w.told = beats
 		stack := w.loopStack()
 		w.tell(Stuck{Processor: w.blame(stack), Limit: w.limit, Stack: stack})
-		w.seen = 0
-	} else {
-		w.seen = beats
 	}
+	w.seen = beats
 	w.timer.Reset(w.limit)
 }
 
+// rest leaves the timer unset while the loop sleeps. It reports false when the loop
+// has just woken up and relies on the timer.
+func (w *watchdog) rest(beats uint64) bool {
+	if beats == 0 {
+		return true // stopped
+	}
+	w.armed.Store(false)
+	return w.beats.Load()%2 == 0 || !w.armed.CompareAndSwap(false, true)
+}
+
+// maxDump bounds the dump of all goroutines in which the loop's is looked for.
+const maxDump = 64 << 20
+
 // loopStack cuts the loop's goroutine out of a dump of all.
 func (w *watchdog) loopStack() string {
-	buf := make([]byte, 1<<20)
-	buf = buf[:runtime.Stack(buf, true)]
+	size := 1 << 20
+	buf := make([]byte, size)
+	n := runtime.Stack(buf, true)
+	for n == size && size < maxDump {
+		size *= 4
+		buf = make([]byte, size)
+		n = runtime.Stack(buf, true)
+	}
+	buf = buf[:n]
 	i := bytes.Index(buf, w.goid)
 	if i < 0 {
 		return ""
@@ -114,7 +136,8 @@ func (w *watchdog) blame(stack string) string {
 	for line := range strings.Lines(stack) {
 		for _, n := range w.nodes {
 			pkg, typ := typeName(n.proc)
-			if strings.Contains(line, pkg+".(*"+typ+").") || strings.Contains(line, pkg+"."+typ+".") {
+			typ, _, _ = strings.Cut(typ, "[") // type arguments are not in the stack
+			if strings.Contains(line, pkg+".(*"+typ+")") || strings.Contains(line, pkg+".(*"+typ+"[") || strings.Contains(line, pkg+"."+typ+".") {
 				return n.name
 			}
 		}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// maxBody bounds the body of a request in bytes. Bodies are not looked at: what an
+// application sends with /start is its own.
+const maxBody = 64 << 10
+
+// routes are the addresses of the server.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", s.serveReady)
+	mux.HandleFunc("GET /ws", s.serveSocket)
+	for _, path := range []string{"/connect", "/start"} {
+		mux.HandleFunc("POST "+path, s.serveConnect)
+		mux.HandleFunc("OPTIONS "+path, s.servePreflight)
+	}
+	mux.HandleFunc("GET /api/flow", s.serveFlow)
+	mux.HandleFunc("GET /api/flow/graph.svg", s.serveGraph)
+	if !s.cfg.NoMetrics {
+		mux.Handle("GET /metrics", s.metrics.handler())
+	}
+	mux.HandleFunc("GET /{file...}", s.servePage)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "This address does not take "+r.Method+" requests.")
+	})
+	return s.guard(mux)
+}
+
+// guard sets what every answer has and bounds every request.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Frame-Options", "DENY")
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) serveReady(w http.ResponseWriter, _ *http.Request) {
+	if errors.Is(s.sessions.check(), ErrDraining) {
+		writeText(w, http.StatusServiceUnavailable, "draining")
+		return
+	}
+	writeText(w, http.StatusOK, "ready")
+}
+
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	a, ok := s.page[r.PathValue("file")]
+	if !ok {
+		refuse(w, http.StatusNotFound, "There is nothing at this address.")
+		return
+	}
+	serveAsset(w, r, a)
+}
+
+func (s *Server) serveFlow(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(s.flowJSON) // the client's loss
+}
+
+func (s *Server) serveGraph(w http.ResponseWriter, _ *http.Request) {
+	if len(s.flow.Nodes) == 0 {
+		refuse(w, http.StatusNotFound, "This bot has no flow to draw.")
+		return
+	}
+	svg, err := s.graph()
+	if err != nil {
+		s.log.Error("the graph cannot be drawn", "err", err)
+		refuse(w, http.StatusInternalServerError, "The graph cannot be drawn.")
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	_, _ = w.Write(svg) // the client's loss
+}
+
+// serveConnect tells where to connect to, or that it is of no use at the moment.
+func (s *Server) serveConnect(w http.ResponseWriter, r *http.Request) {
+	if !s.allowOrigin(w, r) {
+		return
+	}
+	if err := s.sessions.check(); err != nil {
+		s.refuseClient(w, err)
+		return
+	}
+	// The transport of the client library takes this key and no other.
+	writeJSON(w, http.StatusOK, map[string]string{"wsUrl": s.socketURL(r)})
+}
+
+// socketURL is where a client that reached this request reaches /ws.
+func (s *Server) socketURL(r *http.Request) string {
+	u := url.URL{Scheme: "ws", Host: r.Host, Path: "/ws"}
+	secure := r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+	if s.public != nil {
+		u.Host, u.Path = s.public.Host, strings.TrimSuffix(s.public.Path, "/")+"/ws"
+		secure = s.public.Scheme == "https"
+	}
+	if secure {
+		u.Scheme = "wss"
+	}
+	return u.String()
+}
+
+// refuseClient answers a client that is not admitted, and counts it.
+func (s *Server) refuseClient(w http.ResponseWriter, err error) {
+	reason, detail := refusedFull, "All lines are busy. Please try again in a moment."
+	switch {
+	case errors.Is(err, ErrDraining):
+		reason, detail = refusedDraining, "The server is shutting down. Please try again in a moment."
+	case errors.Is(err, ErrRate):
+		reason, detail = refusedRate, "Too many people are connecting at once. Please try again in a moment."
+	case errors.Is(err, ErrBot):
+		reason, detail = refusedBot, "The bot could not be started. The operator finds the reason in the log."
+		s.metrics.refused.WithLabelValues(reason).Inc()
+		refuse(w, http.StatusInternalServerError, detail)
+		return
+	}
+	s.metrics.refused.WithLabelValues(reason).Inc()
+	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	refuse(w, http.StatusServiceUnavailable, detail)
+}
+
+// retryAfter is when a refused client may come back, in seconds.
+const retryAfter = 2
+
+// refuse answers with an error that may be shown to people.
+func refuse(w http.ResponseWriter, status int, detail string) {
+	writeJSON(w, status, map[string]string{"detail": detail})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v map[string]string) {
+	body, err := json.Marshal(v)
+	if err != nil { // strings always encode
+		body = []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the client's loss
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // the client's loss
+}

@@ -1,0 +1,208 @@
+package server_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/server"
+)
+
+// answer is a response with its body read.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func do(t *testing.T, method, url string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+func (a answer) detail(t *testing.T) string {
+	t.Helper()
+	var d struct{ Detail string }
+	if err := json.Unmarshal([]byte(a.body), &d); err != nil || d.Detail == "" {
+		t.Fatalf("an error without a detail: %q", a.body)
+	}
+	return d.Detail
+}
+
+func TestEveryAddressAnswers(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	for _, c := range []struct{ path, mediaType, part string }{
+		{"/", "text/html; charset=utf-8", "<title>Turnwise"},
+		{"/app.js", "text/javascript; charset=utf-8", "import"},
+		{"/style.css", "text/css; charset=utf-8", "prefers-color-scheme"},
+		{"/icon.svg", "image/svg+xml", "<svg"},
+		{"/healthz", "text/plain; charset=utf-8", "ok"},
+		{"/readyz", "text/plain; charset=utf-8", "ready"},
+		{"/api/flow", "application/json", `"title":"Test flow"`},
+		{"/api/flow/graph.svg", "image/svg+xml", `id="node-hello"`},
+	} {
+		a := do(t, http.MethodGet, address+c.path)
+		if a.status != http.StatusOK || a.header.Get("Content-Type") != c.mediaType || !strings.Contains(a.body, c.part) {
+			t.Errorf("GET %s: %d %s %.60q", c.path, a.status, a.header.Get("Content-Type"), a.body)
+		}
+		if a.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("GET %s: no nosniff", c.path)
+		}
+	}
+}
+
+func TestThePageMayUseItsServerAlone(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	a := do(t, http.MethodGet, address+"/")
+	policy := a.header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the policy %q has no %q", policy, part)
+		}
+	}
+	if strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %q", policy)
+	}
+	again := do(t, http.MethodGet, address+"/", "If-None-Match", a.header.Get("ETag"))
+	if again.status != http.StatusNotModified || again.body != "" {
+		t.Errorf("the same page again: %d with %d bytes", again.status, len(again.body))
+	}
+}
+
+func TestRefusalsAreJSONWithADetail(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{http.MethodGet, "/nothing", http.StatusNotFound},
+		{http.MethodGet, "/../server.go", http.StatusNotFound},
+		{http.MethodGet, "/index.html", http.StatusNotFound},
+		{http.MethodDelete, "/", http.StatusMethodNotAllowed},
+		{http.MethodPut, "/connect", http.StatusMethodNotAllowed},
+		{http.MethodGet, "/ws", http.StatusBadRequest},
+	} {
+		a := do(t, c.method, address+c.path)
+		if a.status != c.status {
+			t.Errorf("%s %s: %d, not %d", c.method, c.path, a.status, c.status)
+		}
+		a.detail(t)
+	}
+}
+
+func TestABotWithoutAFlowHasNoGraph(t *testing.T) {
+	_, address := serve(t, server.Config{Bot: server.BotFunc(func(s *server.Session) (*pipeline.Task, error) { return testBot().Session(s) })})
+	a := do(t, http.MethodGet, address+"/api/flow/graph.svg")
+	if a.status != http.StatusNotFound {
+		t.Errorf("the graph of no flow: %d", a.status)
+	}
+	a.detail(t)
+	if a := do(t, http.MethodGet, address+"/api/flow"); a.status != http.StatusOK || !json.Valid([]byte(a.body)) {
+		t.Errorf("no flow: %d %q", a.status, a.body)
+	}
+}
+
+func TestTheServerWithoutPageAndMetricsHasNone(t *testing.T) {
+	_, address := serve(t, server.Config{NoPage: true, NoMetrics: true})
+	for _, path := range []string{"/", "/app.js", "/metrics"} {
+		if a := do(t, http.MethodGet, address+path); a.status != http.StatusNotFound {
+			t.Errorf("GET %s: %d", path, a.status)
+		}
+	}
+}
+
+func TestConnectTellsTheAddressAsTheClientReachesIt(t *testing.T) {
+	for _, c := range []struct {
+		name, public, proto, want string
+	}{
+		{"directly", "", "", "ws://HOST/ws"},
+		{"behind a proxy that ends TLS", "", "https", "wss://HOST/ws"},
+		{"with a public address", "https://bot.example/chat/", "", "wss://bot.example/chat/ws"},
+		{"with a public address without TLS", "http://bot.example", "https", "ws://bot.example/ws"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, address := serve(t, server.Config{PublicURL: c.public})
+			for _, path := range []string{"/connect", "/start"} {
+				a := do(t, http.MethodPost, address+path, "X-Forwarded-Proto", c.proto)
+				var keys map[string]any
+				if err := json.Unmarshal([]byte(a.body), &keys); err != nil {
+					t.Fatal(err)
+				}
+				want := strings.Replace(c.want, "HOST", strings.TrimPrefix(address, "http://"), 1)
+				if len(keys) != 1 || keys["wsUrl"] != want {
+					t.Errorf("POST %s: %v, not %s", path, keys, want)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyListedOriginsMayConnect(t *testing.T) {
+	for _, c := range []struct {
+		name, origin string
+		allowed      []string
+		ok           bool
+	}{
+		{"no browser", "", nil, true},
+		{"the server's own page", "OWN", nil, true},
+		{"a foreign page", "https://evil.example", nil, false},
+		{"a listed page", "https://shop.example", []string{"https://shop.example"}, true},
+		{"a page beside a listed one", "https://shop.example.evil", []string{"https://shop.example"}, false},
+		{"any page when all are allowed", "https://evil.example", []string{"*"}, true},
+		{"no origin at all", "null", nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, address := serve(t, server.Config{AllowedOrigins: c.allowed})
+			origin := strings.Replace(c.origin, "OWN", address, 1)
+			post := do(t, http.MethodPost, address+"/connect", "Origin", origin)
+			preflight := do(t, http.MethodOptions, address+"/connect", "Origin", origin, "Access-Control-Request-Headers", "content-type,x-shop")
+			if c.ok != (post.status == http.StatusOK) || c.ok != (preflight.status == http.StatusNoContent) {
+				t.Errorf("POST gave %d, OPTIONS %d", post.status, preflight.status)
+			}
+			if !c.ok {
+				post.detail(t)
+				return
+			}
+			if origin != "" && post.header.Get("Access-Control-Allow-Origin") != origin {
+				t.Errorf("POST allows %q", post.header.Get("Access-Control-Allow-Origin"))
+			}
+			if got := preflight.header.Get("Access-Control-Allow-Headers"); got != "content-type,x-shop" {
+				t.Errorf("the preflight allows the headers %q", got)
+			}
+		})
+	}
+}
+
+func TestConfigurationsNameWhatIsWrong(t *testing.T) {
+	for field, cfg := range map[string]server.Config{
+		"Bot":            {},
+		"MaxSessions":    {Bot: testBot(), MaxSessions: -1},
+		"ConnectRate":    {Bot: testBot(), ConnectRate: -1},
+		"Drain":          {Bot: testBot(), Drain: -1},
+		"PublicURL":      {Bot: testBot(), PublicURL: "bot.example"},
+		"AllowedOrigins": {Bot: testBot(), AllowedOrigins: []string{"shop.example/x"}},
+	} {
+		if _, err := server.New(cfg); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("a wrong %s: %v", field, err)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// The page: one conversation at a time, and what it is made of.
+
+import { Connection } from './connection.js';
+import { Chat } from './chat.js';
+import { Inside } from './inside.js';
+
+const byID = (id) => document.getElementById(id);
+const field = byID('message');
+const chat = new Chat();
+const inside = new Inside();
+let connection = null;
+let open = false; // whether the bot takes messages
+let ended = ''; // why the flow ended, when it has
+
+const messages = {
+  'state': ({ state, words }) => showState(state, words),
+  'bot-llm-started': () => chat.begin(),
+  'bot-llm-text': ({ text }) => chat.stream(text ?? ''),
+  'bot-llm-stopped': () => chat.finish(),
+  'bot-output': ({ text }) => chat.output(text ?? ''),
+  'bot-interrupted': () => chat.interrupt(),
+  'llm-function-call-started': (data) => inside.callStarted(data),
+  'llm-function-call-in-progress': (data) => inside.callRuns(data),
+  'llm-function-call-stopped': (data) => inside.callEnded(data),
+  'server-message': (data) => fromServer(data),
+  'error': ({ error }) => chat.trouble(error ?? 'Something went wrong.'),
+  'error-response': ({ error }) => chat.trouble(error ?? 'The server did not understand this page.'),
+};
+
+function start() {
+  connection?.close();
+  chat.clear();
+  inside.clear();
+  ended = '';
+  byID('after').hidden = true;
+  connection = new Connection((type, data) => messages[type]?.(data));
+  connection.open();
+}
+
+const STATUS = { connecting: 'Connecting', ready: 'Connected', closed: 'Ended', failed: 'Not connected' };
+
+function showState(state, words = '') {
+  byID('status').dataset.state = state;
+  byID('status-text').textContent = STATUS[state];
+  open = state === 'ready';
+  refreshSend();
+  field.disabled = state === 'closed' || state === 'failed';
+  field.placeholder = field.disabled ? 'The conversation is over' : 'Write a message';
+  if (!field.disabled) return;
+  chat.finish();
+  const failed = state === 'failed' && !ended;
+  if (failed) chat.trouble(words);
+  offerRestart(failed ? 'You can begin a new conversation.' : (ended || words));
+}
+
+function offerRestart(words) {
+  const text = document.createElement('p');
+  text.textContent = words;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'main-button';
+  button.textContent = 'Start again';
+  button.addEventListener('click', restart);
+  byID('after').replaceChildren(text, button);
+  byID('after').hidden = false;
+  button.scrollIntoView({ block: 'nearest' });
+  // Someone who was typing finds the way on under their hands.
+  if (document.activeElement === document.body || document.activeElement === field) button.focus({ preventScroll: true });
+}
+
+function restart() {
+  start();
+  field.disabled = false;
+  field.focus();
+}
+
+function fromServer(data) {
+  if (data?.kind === 'server' && data.event === 'draining') {
+    chat.trouble('The server is about to restart; this conversation will end soon.');
+  }
+  if (data?.kind !== 'flow') return;
+  switch (data.event) {
+    case 'node':
+      inside.node(data.node, data.previous);
+      break;
+    case 'state':
+      inside.state(data.state ?? {});
+      break;
+    case 'failed':
+      chat.trouble(`Something went wrong in this step${data.detail ? `: ${data.detail}` : '.'}`);
+      break;
+    case 'ended':
+      ended = 'The conversation is over.';
+      break;
+  }
+}
+
+function send(event) {
+  event?.preventDefault();
+  const text = field.value.trim();
+  if (!text || !open) return;
+  chat.cut();
+  chat.user(text);
+  if (!connection.text(text)) {
+    chat.trouble('This could not be sent.');
+    return;
+  }
+  field.value = '';
+  grow();
+  refreshSend();
+  chat.wait();
+}
+
+function grow() {
+  field.style.height = 'auto';
+  field.style.height = `${field.scrollHeight}px`;
+}
+
+function refreshSend() {
+  byID('send').disabled = !open || !field.value.trim();
+}
+
+function toggleInside() {
+  const shown = byID('inside').classList.toggle('open');
+  byID('inside-toggle').setAttribute('aria-expanded', String(shown));
+}
+
+async function describe() {
+  try {
+    const flow = await (await fetch('api/flow')).json();
+    byID('flow-title').textContent = flow.title || flow.name || '';
+    document.title = flow.title ? `${flow.title} – Turnwise` : 'Turnwise';
+    if (flow.model?.standIn) standIn(flow.model);
+    inside.describe(flow);
+  } catch { /* the page works without */ }
+  await inside.draw();
+}
+
+function standIn(model) {
+  const strong = document.createElement('strong');
+  strong.textContent = 'An offline stand-in answers, not a language model. ';
+  byID('notice').replaceChildren(strong, model.note ?? '');
+  byID('notice').hidden = false;
+}
+
+byID('composer').addEventListener('submit', send);
+byID('restart').addEventListener('click', restart);
+byID('inside-toggle').addEventListener('click', toggleInside);
+field.addEventListener('input', () => { grow(); refreshSend(); });
+field.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
+});
+window.addEventListener('pagehide', () => connection?.close());
+window.addEventListener('pageshow', (event) => { if (event.persisted) start(); });
+
+describe();
+start();

@@ -1,0 +1,210 @@
+// The conversation as it is seen: what the bot streams, what the user wrote.
+
+const scroll = document.getElementById('scroll');
+const list = document.getElementById('messages');
+const announcer = document.getElementById('announce');
+const alarm = document.getElementById('alarm');
+
+/** Chat shows one conversation. */
+export class Chat {
+  #open = false; // a response is under way
+  #cutting = false; // the user has interrupted it and the server has not said so yet
+  #bot = null; // the message of that response: {item, body, sent, tail}
+  #dots = null;
+  #dotsTimer = 0;
+  #last = '';
+  #frame = 0;
+
+  /** clear takes everything away. */
+  clear() {
+    this.#stopWaiting();
+    this.#open = this.#cutting = false;
+    this.#bot = null;
+    this.#last = '';
+    list.replaceChildren();
+    announcer.replaceChildren();
+    alarm.textContent = '';
+  }
+
+  /** user shows what the user wrote. */
+  user(text) {
+    this.#add('user', 'You', text);
+    this.#toBottom(true);
+  }
+
+  /** wait shows that an answer is on its way. */
+  wait() {
+    clearTimeout(this.#dotsTimer);
+    if (this.#dots || this.#bot) return;
+    const dots = message('bot waiting', 'Bot');
+    dots.body.append(el('i'), el('i'), el('i'));
+    dots.body.setAttribute('aria-label', 'The bot is about to answer');
+    dots.body.setAttribute('role', 'img');
+    const stick = atBottom();
+    this.#group(dots.item, 'bot');
+    this.#dots = dots.item;
+    list.append(dots.item);
+    this.#toBottom(stick);
+  }
+
+  /** begin opens a response. */
+  begin() {
+    this.#cutting = false;
+    this.#open = true;
+    this.wait();
+  }
+
+  /**
+   * stream adds a piece of the response. Pieces may be left out when this page is
+   * slow; the sentences that follow them are not.
+   */
+  stream(text) {
+    if (!text || this.#cutting) return;
+    if (!this.#bot && !text.trim()) return;
+    this.#response().tail += text;
+    this.#frame ||= requestAnimationFrame(() => this.#paint());
+  }
+
+  /** output is a whole sentence: of the response under way, or a line of its own. */
+  output(text) {
+    const words = text.trim();
+    if (!words) return;
+    if (!this.#open) {
+      this.#stopWaiting();
+      const stick = atBottom();
+      this.#add('bot', 'Bot', words);
+      announce(words);
+      this.#toBottom(stick);
+      return;
+    }
+    if (this.#cutting) return;
+    const bot = this.#response();
+    const at = bot.tail.indexOf(words);
+    if (at >= 0 && !bot.tail.slice(0, at).trim()) {
+      bot.sent += bot.tail.slice(0, at + words.length);
+      bot.tail = bot.tail.slice(at + words.length);
+    } else {
+      bot.sent += (bot.sent && !/\s$/.test(bot.sent) ? ' ' : '') + words;
+      bot.tail = '';
+    }
+    announce(words);
+    this.#frame ||= requestAnimationFrame(() => this.#paint());
+  }
+
+  /** finish closes the response. */
+  finish() {
+    this.#open = false;
+    const bot = this.#bot;
+    if (!bot) {
+      // A function may have been called and the answer come at once.
+      clearTimeout(this.#dotsTimer);
+      this.#dotsTimer = setTimeout(() => this.#stopWaiting(), 1500);
+      return;
+    }
+    this.#paint();
+    bot.item.classList.remove('streaming');
+    bot.body.textContent = (bot.sent + bot.tail).trim();
+    this.#bot = null;
+  }
+
+  /** cut closes the response because the user goes on; the server will say the same. */
+  cut() {
+    if (!this.#open) return;
+    this.interrupt();
+    this.#cutting = true;
+  }
+
+  /** interrupt closes the response as cut short by the user. */
+  interrupt() {
+    this.#cutting = false;
+    const bot = this.#bot;
+    this.finish();
+    if (!bot) return;
+    bot.item.classList.add('interrupted');
+    const cut = el('p', 'cut');
+    cut.textContent = 'interrupted';
+    bot.item.append(cut);
+  }
+
+  /** trouble tells an error in words. */
+  trouble(text) {
+    this.#stopWaiting();
+    const item = el('li', 'trouble');
+    item.textContent = text;
+    list.append(item);
+    this.#last = '';
+    alarm.textContent = text;
+    this.#toBottom();
+  }
+
+  #response() {
+    if (!this.#bot) {
+      this.#stopWaiting();
+      const { item, body } = this.#add('bot', 'Bot', '');
+      item.classList.add('streaming');
+      this.#bot = { item, body, sent: '', tail: '' };
+    }
+    return this.#bot;
+  }
+
+  #paint() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (!this.#bot) return;
+    const stick = atBottom();
+    this.#bot.body.textContent = (this.#bot.sent + this.#bot.tail).trimStart();
+    this.#toBottom(stick);
+  }
+
+  #add(who, name, text) {
+    const stick = atBottom();
+    const made = message(who, name);
+    made.body.textContent = text;
+    this.#group(made.item, who);
+    this.#last = who;
+    list.append(made.item);
+    this.#toBottom(stick);
+    return made;
+  }
+
+  #group(item, who) {
+    if (this.#last === who) item.classList.add('again');
+  }
+
+  #stopWaiting() {
+    clearTimeout(this.#dotsTimer);
+    this.#dots?.remove();
+    this.#dots = null;
+  }
+
+  #toBottom(force = atBottom()) {
+    if (force) scroll.scrollTop = scroll.scrollHeight;
+  }
+}
+
+function atBottom() {
+  return scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+}
+
+// Screen readers are told whole sentences, not tokens.
+function announce(words) {
+  const line = el('p');
+  line.textContent = words;
+  announcer.append(line);
+  while (announcer.children.length > 8) announcer.firstElementChild.remove();
+}
+
+function message(kind, name) {
+  const item = el('li', `message ${kind}`);
+  const who = el('p', 'who');
+  who.textContent = name;
+  const body = el('div', 'body');
+  item.append(who, body);
+  return { item, body };
+}
+
+function el(tag, className = '') {
+  const e = document.createElement(tag);
+  e.className = className;
+  return e;
+}

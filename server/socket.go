@@ -1,0 +1,138 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/transport/rtvi"
+	"github.com/turnwise/turnwise/transport/websocket"
+)
+
+// serveSocket admits a client and holds a conversation with it. Whoever cannot be
+// admitted is refused before the connection costs more than a request.
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if err := s.admit(); err != nil {
+		s.refuseClient(w, err)
+		return
+	}
+	defer s.release()
+	conn, err := s.upgrader.Upgrade(w, r)
+	if err != nil {
+		return // it has been answered
+	}
+	// The request's context ends with the handler only; the session ends when
+	// the client goes.
+	s.converse(context.WithoutCancel(r.Context()), conn)
+}
+
+// admit takes a place for a conversation; release gives it back.
+func (s *Server) admit() error {
+	if !s.limiter.allow() {
+		return ErrRate
+	}
+	if err := s.sessions.admit(); err != nil {
+		return err
+	}
+	s.metrics.active.Inc()
+	return nil
+}
+
+func (s *Server) release() {
+	s.metrics.active.Dec()
+	s.sessions.leave()
+}
+
+// converse holds one conversation.
+func (s *Server) converse(ctx context.Context, conn *websocket.Conn) {
+	session, err := s.newSession(conn)
+	if err != nil {
+		s.log.Error("no session", "err", err)
+		conn.Reject("The bot could not be started.")
+		return
+	}
+	run, task, stop, err := session.Build(ctx, s.cfg.Bot)
+	if err != nil {
+		s.metrics.refused.WithLabelValues(refusedBot).Inc()
+		session.log.Error("the bot could not be started", "err", err)
+		conn.Reject("The bot could not be started.")
+		return
+	}
+	defer stop()
+	s.sessions.enter(session, session.cancel)
+	defer s.sessions.exit(session)
+	begun := time.Now()
+	session.log.Info("session begins", "client", conn.RemoteAddr().String(), "pipeline", task.String())
+	err = conn.Run(run, task)
+	s.ended(session, conn, task, time.Since(begun), err)
+}
+
+// newSession makes the session of a connection.
+func (s *Server) newSession(conn *websocket.Conn) (*Session, error) {
+	out, err := rtvi.NewOutput(conn, rtvi.OutputConfig{
+		About:     rtvi.Library{Library: "turnwise", LibraryVersion: s.cfg.Version},
+		Functions: s.cfg.Functions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return NewSession(SessionConfig{
+		Output: out, Logger: s.log, IdleTimeout: max(0, s.cfg.IdleTimeout),
+		OnError:   out.Report,
+		Observers: []pipeline.Observer{s.metrics},
+		OnFailure: func(error) {
+			conn.Send(rtvi.AppendError(nil, "The conversation could not begin.", true), rtvi.Final)
+		},
+	}), nil
+}
+
+// ended logs and counts how a conversation ended.
+func (s *Server) ended(session *Session, conn *websocket.Conn, task *pipeline.Task, took time.Duration, err error) {
+	end, level := ending(err)
+	s.metrics.sessions.WithLabelValues(end).Inc()
+	s.metrics.length.Observe(took.Seconds())
+	if end == endFailed {
+		s.metrics.errors.WithLabelValues(string(frames.ErrorInternal)).Inc()
+	}
+	s.metrics.dropped.WithLabelValues("messages").Add(float64(conn.Dropped()))
+	s.metrics.dropped.WithLabelValues("microphone").Add(float64(task.DroppedAudio()))
+	session.log.Log(context.Background(), level, "session over", "end", end, "took", took.Round(time.Millisecond), "err", err)
+}
+
+// How conversations end.
+const (
+	endDone   = "done"   // the bot, or the client's request
+	endLeft   = "left"   // the client went
+	endLost   = "lost"   // the client was disconnected for what it did, or did not
+	endCut    = "cut"    // the server stopped
+	endFailed = "failed" // something went wrong here
+)
+
+// ending names how a conversation ended, and how loud that is.
+func ending(err error) (string, slog.Level) {
+	var cancelled *pipeline.CancelError
+	var panicked *pipeline.PanicError
+	switch {
+	case err == nil:
+		return endDone, slog.LevelInfo
+	case errors.As(err, &panicked), errors.Is(err, ErrBot), errors.Is(err, websocket.ErrStuck):
+		return endFailed, slog.LevelError
+	case errors.Is(err, websocket.ErrPeerGone):
+		return endLeft, slog.LevelInfo
+	case errors.Is(err, ErrDraining), errors.Is(err, context.Canceled), errors.As(err, &cancelled):
+		return endCut, slog.LevelInfo
+	}
+	for _, fault := range []error{
+		websocket.ErrPeerDead, websocket.ErrSlowReader, websocket.ErrFlood, websocket.ErrTooLarge,
+		websocket.ErrProtocol, websocket.ErrNotReady,
+	} {
+		if errors.Is(err, fault) {
+			return endLost, slog.LevelWarn
+		}
+	}
+	return endFailed, slog.LevelError
+}

@@ -1,0 +1,132 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
+)
+
+// failures turns whatever went wrong into an [*llm.Error].
+type failures struct {
+	provider string
+	host     string
+	clean    cleaner
+}
+
+func newFailures(c *Config) *failures {
+	f := &failures{provider: c.provider(), clean: newCleaner(c.secrets())}
+	if u, err := url.Parse(c.baseURL()); err == nil {
+		f.host = u.Host
+	}
+	return f
+}
+
+// invalid is a request that cannot be sent.
+func (f *failures) invalid(err error) *llm.Error {
+	return f.make(frames.ErrorInvalid, 0, err)
+}
+
+// request is a request that got no stream.
+func (f *failures) request(ctx context.Context, err error, x *exchange) *llm.Error {
+	var other *notStream
+	switch {
+	case ctx.Err() != nil:
+		return f.stopped(ctx)
+	case x.status >= 300:
+		return f.status(x)
+	case errors.As(err, &other):
+		return f.notStream(other, x)
+	case timedOut(err):
+		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%s did not answer in time: %w", f.host, bare(err)))
+	}
+	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("cannot reach %s: %w", f.host, bare(err)))
+}
+
+// stream is a stream that ended before its response did.
+func (f *failures) stream(ctx context.Context, err error) *llm.Error {
+	var reported *serverFailure
+	var short *tooShort
+	switch {
+	case ctx.Err() != nil:
+		return f.stopped(ctx)
+	case errors.As(err, &reported):
+		return f.reported(0, parseDetail(reported.object))
+	case errors.As(err, &short):
+		return f.make(frames.ErrorInvalid, 0, short)
+	case errors.Is(err, errMalformed), errors.Is(err, errEventTooLarge):
+		return f.make(frames.ErrorServer, 0, err)
+	case errors.Is(err, llm.ErrCut):
+		return f.make(frames.ErrorNetwork, 0, err)
+	case timedOut(err):
+		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%w: %w", llm.ErrCut, bare(err)))
+	}
+	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("%w: %w", llm.ErrCut, bare(err)))
+}
+
+// stopped is a request whose context has ended.
+func (f *failures) stopped(ctx context.Context) *llm.Error {
+	category := frames.ErrorInternal
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		category = frames.ErrorTimeout
+	}
+	err := ctx.Err()
+	if cause := context.Cause(ctx); !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return f.make(category, 0, err)
+}
+
+// status is a response with an HTTP status that is not success.
+func (f *failures) status(x *exchange) *llm.Error {
+	d := parseDetail(x.text)
+	e := f.reported(x.status, d)
+	switch {
+	case x.status < 400:
+		e.Err = f.clean.error(errors.New("the server redirects to another address; set BaseURL to that one"))
+	case d.empty():
+		e.Err = f.clean.error(errors.New("the server gave no reason: " + http.StatusText(x.status)))
+	}
+	e.RetryAfter = retryAfter(x.header)
+	return e
+}
+
+// notStream is a successful response that is something else than a stream.
+func (f *failures) notStream(err *notStream, x *exchange) *llm.Error {
+	if d := parseDetail(x.text); d.reported {
+		return f.reported(0, d)
+	}
+	return f.make(frames.ErrorInvalid, x.status, err)
+}
+
+// reported is what a server said.
+func (f *failures) reported(status int, d *detail) *llm.Error {
+	said := &APIError{
+		Message: f.clean.text(d.Message), Type: f.clean.text(d.Type),
+		Code: f.clean.text(d.Code), Param: f.clean.text(d.Param),
+	}
+	return f.make(d.category(status), status, said)
+}
+
+func (f *failures) make(category frames.ErrorCategory, status int, err error) *llm.Error {
+	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.error(err)}
+}
+
+// bare is err without the wrapping that repeats the request's address.
+func bare(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

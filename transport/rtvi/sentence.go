@@ -15,12 +15,18 @@ const maxSegment = 1000
 // . ! ? … with white space behind, or at a full-width mark. White space around
 // segments is dropped.
 type splitter struct {
-	buf []byte
-	pos int // everything before it has been looked at
+	buf  []byte
+	pos  int    // everything before it has been looked at
+	home []byte // the array buf is a part of, from its start
 }
 
 // write adds text; the sentences it completes are taken with next.
-func (s *splitter) write(text string) { s.buf = append(s.buf, text...) }
+func (s *splitter) write(text string) {
+	// What is left, part of a sentence, moves to the front, so that the array is
+	// used again.
+	s.home = append(append(s.home[:0], s.buf...), text...)
+	s.buf = s.home
+}
 
 // next takes out the next complete sentence. It is valid until the next call.
 func (s *splitter) next() ([]byte, bool) {
@@ -50,41 +56,42 @@ func (s *splitter) next() ([]byte, bool) {
 func (s *splitter) rest() ([]byte, bool) { return s.cut(len(s.buf)) }
 
 // reset drops what is left.
-func (s *splitter) reset() { s.buf, s.pos = s.buf[:0], 0 }
+func (s *splitter) reset() {
+	s.buf, s.pos = nil, 0
+	if cap(s.home) > 2*maxSegment {
+		s.home = nil
+	}
+}
 
 // cut takes out the first end bytes; it reports false when they are blank.
 func (s *splitter) cut(end int) ([]byte, bool) {
 	seg := bytes.TrimSpace(s.buf[:end])
 	s.buf, s.pos = s.buf[end:], 0
-	if len(s.buf) == 0 && cap(s.buf) < 64 {
-		s.buf = nil
-	}
 	return seg, len(seg) > 0
 }
 
 // boundary looks whether the rune r, which ends at index at, ends a sentence. It
 // returns where the sentence ends, or 0, or that what follows has to be known.
 func (s *splitter) boundary(r rune, at int) (end int, wait bool) {
+	wide := false
 	switch r {
 	case '\n':
 		return at, false
 	case '。', '！', '？', '．', '।', '؟':
-		return s.closers(at), false
+		wide = true
 	case '.', '!', '?', '…':
-		end = s.closers(at)
-		if end == len(s.buf) {
-			return 0, true
-		}
-		next, _ := utf8.DecodeRune(s.buf[end:])
-		if next == utf8.RuneError {
-			return 0, !utf8.FullRune(s.buf[end:])
-		}
-		if !unicode.IsSpace(next) || r == '.' && s.abbreviated(at-1) {
-			return 0, false
-		}
-		return end, false
+	default:
+		return 0, false
 	}
-	return 0, false
+	end = s.closers(at)
+	if !utf8.FullRune(s.buf[end:]) {
+		return 0, true
+	}
+	next, _ := utf8.DecodeRune(s.buf[end:])
+	if !wide && (!unicode.IsSpace(next) || r == '.' && s.abbreviated(at-1)) {
+		return 0, false
+	}
+	return end, false
 }
 
 // closers skips further marks, quotes and brackets behind the end of a sentence.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,7 +64,9 @@ func Open(t testing.TB, address string, limit time.Duration) *Page {
 		cancelTimed()
 		if t.Failed() {
 			for _, line := range page.Console() {
-				t.Log("page console: " + line)
+				if !strings.HasPrefix(line, "debug:") {
+					t.Log("page console: " + line)
+				}
 			}
 		}
 	})

@@ -1,12 +1,14 @@
 package flows_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -228,7 +230,10 @@ func lastTask(c frames.Snapshot) string {
 func (s *session) wantNoEcho() {
 	s.t.Helper()
 	var seen frames.EntryID
-	for i, r := range s.model.requests {
+	// A request that was cancelled at once may reach the model late.
+	requests := slices.Clone(s.model.requests)
+	slices.SortStableFunc(requests, func(a, b llm.Request) int { return cmp.Compare(a.Context.Version, b.Context.Version) })
+	for i, r := range requests {
 		if r.Context.Tools.Len() == 0 {
 			continue // a summary's
 		}
@@ -240,7 +245,7 @@ func (s *session) wantNoEcho() {
 			}
 		}
 		if !fresh {
-			s.t.Errorf("request %d has nothing new to answer:\n%s", i, show(r.Context))
+			s.t.Errorf("request %d has nothing new to answer:\n%s\nevents %v\nheard %q", i, show(r.Context), s.log(), s.said())
 		}
 	}
 }
@@ -271,4 +276,13 @@ func (s *session) wantAnswered(ended bool) {
 	if last := at[len(at)-1].Node; s.fm.CurrentNode() != last {
 		s.t.Errorf("the conversation is at %s, the last entered is %s", s.fm.CurrentNode(), last)
 	}
+}
+
+// log shows the events of a conversation.
+func (s *session) log() string {
+	var b strings.Builder
+	for _, e := range s.events {
+		fmt.Fprintf(&b, "%s %s %s %s %s %v; ", e.Time.Sub(s.begun), e.Kind, e.Node, e.Function, e.Detail, e.Err)
+	}
+	return b.String()
 }

@@ -45,6 +45,15 @@ type InterruptionFrame struct {
 	Reason string
 	// Turn is the number of the turn that begins.
 	Turn uint64
+	// Heard is what the user has heard that had not passed on when the
+	// interruption came. Playout fills it in; who stands behind it reads it.
+	Heard []HeardText
+}
+
+// HeardText is a piece of a response's text.
+type HeardText struct {
+	Response uint64
+	Text     string
 }
 
 // MarkFrame travels in order behind the speech and text queued before it and

@@ -49,9 +49,13 @@ func (a *AssistantAggregator) Process(f frames.Frame, dir pipeline.Direction) {
 }
 
 func (a *AssistantAggregator) heard(response uint64, text string) {
-	if b := a.open[response]; b != nil {
-		b.WriteString(text)
+	b := a.open[response]
+	if b == nil {
+		// A fixed line that is heard word by word has no start.
+		b = &strings.Builder{}
+		a.open[response] = b
 	}
+	b.WriteString(text)
 }
 
 func (a *AssistantAggregator) ended(response uint64) {
@@ -70,13 +74,17 @@ func (a *AssistantAggregator) line(f *frames.SpeakFrame) {
 	case f.Response == 0:
 		a.context.AddAssistantMessage(f.Text)
 	default:
+		delete(a.open, f.Response)
 		a.context.Heard(f.Response, f.Text, false)
 	}
 }
 
 // Interrupt cuts the conversation to what was heard. A response that was cut while
 // it was being generated has no entry yet.
-func (a *AssistantAggregator) Interrupt(*frames.InterruptionFrame) {
+func (a *AssistantAggregator) Interrupt(f *frames.InterruptionFrame) {
+	for _, h := range f.Heard {
+		a.heard(h.Response, h.Text)
+	}
 	known := map[uint64]bool{}
 	a.context.Cut(func(response uint64) string {
 		known[response] = true

@@ -114,7 +114,8 @@ func TestABotThatCannotBeStartedHurtsNobodyElse(t *testing.T) {
 				return good.Session(s)
 			})})
 			c := dial(t, address)
-			c.send("client-ready", map[string]any{"version": "2.1.0"})
+			// A session that cannot be built may be over before this is sent.
+			_ = c.ws.WriteJSON(map[string]any{"label": "rtvi-ai", "type": "client-ready", "id": "1", "data": map[string]any{"version": "2.1.0"}})
 			if name == "a panic in a processor" {
 				c.say("boom")
 			}

@@ -129,6 +129,7 @@ func (s *Server) refuseClient(w http.ResponseWriter, err error) {
 	}
 	s.metrics.refused.WithLabelValues(reason).Inc()
 	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	w.Header().Set("Connection", "close") // its place is needed
 	refuse(w, http.StatusServiceUnavailable, detail)
 }
 

@@ -1,0 +1,6 @@
+//go:build !race
+
+package server_test
+
+// flood is how many clients connect at once.
+const flood = 10_000

@@ -1,9 +1,9 @@
 package websocket_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/websocket"
@@ -35,7 +36,7 @@ func BenchmarkIdleSession(b *testing.B) {
 		if err != nil {
 			return
 		}
-		task, err := pipeline.NewTask(pipeline.MustNew(&echo{}, out, &pass{}), pipeline.Params{})
+		task, err := pipeline.NewTask(pipeline.MustNew(echo(), out, &bot{}), pipeline.Params{})
 		if err != nil {
 			return
 		}
@@ -69,31 +70,61 @@ func footprint() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// bareClient connects, says client-ready and reads the answer.
+// bareClient connects, says client-ready and reads the first byte of the answer.
 func bareClient(b *testing.B, srv *httptest.Server) net.Conn {
-	addr := strings.TrimPrefix(srv.URL, "http://")
-	c, err := net.Dial("tcp", addr)
+	c, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	ready := `{"label":"rtvi-ai","type":"client-ready","id":"a","data":{"version":"2.1.0"}}`
-	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", addr)
-	br := bufio.NewReaderSize(c, 512)
-	for {
-		line, err := br.ReadString('\n')
-		if err != nil {
-			b.Fatal(err)
-		}
-		if line == "\r\n" {
-			break
-		}
-	}
-	// A masked text frame with a zero mask.
-	if _, err := c.Write(append([]byte{0x81, 0x80 | byte(len(ready)), 0, 0, 0, 0}, ready...)); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := br.ReadByte(); err != nil {
+	upgrade(b, c)
+	if _, err := c.Read(make([]byte, 1)); err != nil {
 		b.Fatal(err)
 	}
 	return c
+}
+
+// upgrade makes a WebSocket of a socket and says client-ready.
+func upgrade(b *testing.B, c net.Conn) {
+	ready := envelope("client-ready", `{"version":"2.1.0"}`)
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	var answer []byte
+	for !strings.HasSuffix(string(answer), "\r\n\r\n") {
+		var one [1]byte
+		if _, err := io.ReadFull(c, one[:]); err != nil {
+			b.Fatal(err)
+		}
+		answer = append(answer, one[0])
+	}
+	// A masked text frame with a mask of zeros.
+	if _, err := c.Write(append([]byte{0x81, 0x80 | byte(len(ready)), 0, 0, 0, 0}, ready...)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkTokenToSocket is one token of a reply from the frame on the loop to the
+// bytes of a WebSocket frame in a socket that is read and thrown away.
+func BenchmarkTokenToSocket(b *testing.B) {
+	ready := make(chan struct{})
+	talker := &bot{}
+	talker.on = func(p *bot, f frames.Frame) {
+		if _, ok := f.(*frames.ClientConnectedFrame); !ok {
+			return
+		}
+		word := &frames.LLMTextFrame{Text: " token", Response: 1}
+		b.ReportAllocs()
+		for b.Loop() {
+			p.Push(word, pipeline.Downstream)
+		}
+		close(ready)
+	}
+	url, ends := overTCP(b, websocket.Config{MaxQueue: 1 << 30}, func() pipeline.Processor { return talker })
+	c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "ws://"), "/ws"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	upgrade(b, c)
+	go discard(c)
+	<-ready
+	_ = c.Close()
+	ends()
 }

@@ -1,73 +1,360 @@
 package websocket_test
 
 import (
+	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	gorilla "github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/websocket"
+	"github.com/turnwise/turnwise/transport/websocket/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// echo answers typed text with a line.
+func echo() *bot {
+	return &bot{on: func(b *bot, f frames.Frame) {
+		if t, ok := f.(*frames.UserTextFrame); ok {
+			b.say("You said: " + t.Text)
+		}
+	}}
+}
 
-type echo struct{ pipeline.Base }
+func TestAClientOfJSONIsAnsweredInJSON(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		if g := p.until(rtvi.TypeBotReady); g.ID != "r1" || g.kind != gorilla.TextMessage {
+			t.Errorf("got %s, id %q, kind %d", g, g.ID, g.kind)
+		}
+		p.text("send-text", `{"content":"hello"}`)
+		if g := p.until(rtvi.TypeBotOutput); !strings.Contains(g.String(), "You said: hello") || g.kind != gorilla.TextMessage {
+			t.Errorf("got %s, kind %d", g, g.kind)
+		}
+		p.text("disconnect-bot", "")
+		_, code := p.rest()
+		if err := <-h.ended; err != nil || code != gorilla.CloseNormalClosure {
+			t.Errorf("ended with %v, code %d", err, code)
+		}
+	})
+}
 
-func (e *echo) Process(f frames.Frame, dir pipeline.Direction) {
-	e.Push(f, dir)
-	if t, ok := f.(*frames.UserTextFrame); ok {
-		e.Push(&frames.SpeakFrame{Text: "You said: " + t.Text}, pipeline.Downstream)
+func TestABinaryClientGetsMessagesAndAudioAlone(t *testing.T) {
+	b := echo()
+	on := b.on
+	b.on = func(b *bot, f frames.Frame) {
+		on(b, f)
+		if _, ok := f.(*frames.UserTextFrame); ok {
+			b.Push(&frames.OutputAudioFrame{PCM: frames.PCM{Samples: []int16{1, -2}, Rate: 24000, Channels: 1}}, pipeline.Downstream)
+			b.Push(&frames.OutputAudioFrame{PCM: frames.PCM{Samples: []int16{9}, Rate: 16000, Channels: 1}}, pipeline.Downstream)
+		}
+	}
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		p.binary("client-ready", clientReady)
+		if err := p.WriteMessage(gorilla.BinaryMessage, wire.AppendAudio(nil, []int16{5, 6}, 16000, 1)); err != nil {
+			t.Fatal(err)
+		}
+		p.binary("send-text", `{"content":"hello"}`)
+		p.binary("disconnect-bot", "")
+		all, _ := p.rest()
+		if err := <-h.ended; err != nil {
+			t.Error(err)
+		}
+		var audio []wire.Frame
+		for _, g := range all {
+			if g.kind != gorilla.BinaryMessage {
+				t.Errorf("%s came as text", g)
+			}
+			f, err := wire.Decode(g.raw)
+			if err != nil || f.Kind != wire.Message && f.Kind != wire.Audio {
+				t.Errorf("a frame of kind %d: %v", f.Kind, err)
+			}
+			if f.Kind == wire.Audio {
+				audio = append(audio, f)
+			}
+		}
+		if len(audio) != 1 || audio[0].Rate != websocket.PlaybackRate || string(audio[0].Audio) != "\x01\x00\xfe\xff" {
+			t.Errorf("audio %+v; only that at 24 kHz must come", audio)
+		}
+		if !has(all, rtvi.TypeBotReady, "2.1.0") || !has(all, rtvi.TypeBotOutput, "You said: hello") {
+			t.Errorf("got %v", all)
+		}
+		mic := seenOf[*frames.InputAudioFrame](b)
+		if len(mic) != 1 || !slices.Equal(mic[0].Samples, []int16{5, 6}) || mic[0].Rate != 16000 {
+			t.Errorf("the session heard %+v", mic)
+		}
+	})
+}
+
+func TestAudioForAClientOfJSONIsAMessage(t *testing.T) {
+	b := &bot{on: func(b *bot, f frames.Frame) {
+		if _, ok := f.(*frames.ClientConnectedFrame); ok {
+			b.Push(&frames.OutputAudioFrame{PCM: frames.PCM{Samples: []int16{1, 2}, Rate: 16000}}, pipeline.Downstream)
+		}
+	}}
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		if g := p.until(rtvi.TypeBotTTSAudio); string(g.Data) != `{"audio":"AQACAA==","sample_rate":16000,"num_channels":1}` {
+			t.Errorf("got %s", g)
+		}
+		_ = p.Close()
+		<-h.ended
+	})
+}
+
+func TestBothFormsAreUnderstoodAtAnyTime(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		p.binary("send-text", `{"content":"hello"}`)
+		if g := p.until(rtvi.TypeBotOutput); g.kind != gorilla.TextMessage {
+			t.Errorf("answered in kind %d, though the first message was text", g.kind)
+		}
+		_ = p.Close()
+		<-h.ended
+	})
+}
+
+func TestWhatIsSentBeforeTheClientSpeaksWaitsForItsForm(t *testing.T) {
+	b := &bot{on: func(b *bot, f frames.Frame) {
+		if _, ok := f.(*frames.StartFrame); ok {
+			b.say("Early one.")
+			b.say("Early two.")
+		}
+	}}
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		synctest.Wait()
+		p.binary("client-ready", clientReady)
+		var early []string
+		for range 5 {
+			g, err := p.next()
+			if err != nil || g.kind != gorilla.BinaryMessage {
+				t.Fatalf("%s, kind %d, %v", g, g.kind, err)
+			}
+			if g.Type == rtvi.TypeBotOutput {
+				early = append(early, string(g.Data))
+			}
+		}
+		if len(early) != 2 || !strings.Contains(early[0], "one") || !strings.Contains(early[1], "two") {
+			t.Errorf("got %q", early)
+		}
+		_ = p.Close()
+		<-h.ended
+	})
+}
+
+func TestAFarewellIsDeliveredBeforeTheClose(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		p.until(rtvi.TypeBotReady)
+		for i := range 200 {
+			h.task.QueueFrame(&frames.SpeakFrame{Text: fmt.Sprintf("Line %d.", i)})
+		}
+		h.task.QueueFrame(&frames.SpeakFrame{Text: "Goodbye."})
+		h.task.End("done")
+		synctest.Wait()
+		within(t, time.Second, func() {
+			all, code := p.rest()
+			if !has(all, rtvi.TypeBotOutput, "Line 199.") || !has(all, rtvi.TypeBotOutput, "Goodbye.") || code != gorilla.CloseNormalClosure {
+				t.Errorf("%d messages, closed with %d", len(all), code)
+			}
+			if err := <-h.ended; err != nil {
+				t.Error(err)
+			}
+		})
+		if n := len(seenOf[*frames.ClientDisconnectedFrame](h.bot)); n != 0 {
+			t.Errorf("%d disconnections, though the session ended first", n)
+		}
+	})
+}
+
+func TestAClientThatDoesNotAnswerTheCloseIsCut(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.SetCloseHandler(func(int, string) error { return nil })
+		p.text("client-ready", clientReady)
+		p.until(rtvi.TypeBotReady)
+		h.task.End("done")
+		go discard(p.NetConn())
+		within(t, time.Second, func() {
+			if err := <-h.ended; err != nil {
+				t.Error(err)
+			}
+		})
+		_ = p.Close()
+	})
+}
+
+func TestAClientThatReadsNothingCannotHoldTheEnd(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		synctest.Wait()
+		h.task.End("done")
+		within(t, time.Second, func() { <-h.ended })
+		_ = p.Close()
+	})
+}
+
+func TestACancelledContextSaysGoingAway(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		p.until(rtvi.TypeBotReady)
+		h.stop()
+		_, code := p.rest()
+		err := <-h.ended
+		var cancelled *pipeline.CancelError
+		if !errors.As(err, &cancelled) && !errors.Is(err, context.Canceled) || code != gorilla.CloseGoingAway {
+			t.Errorf("ended with %v, code %d", err, code)
+		}
+	})
+}
+
+func TestAFailingSessionIsToldWithoutSecrets(t *testing.T) {
+	b := &bot{on: func(b *bot, f frames.Frame) {
+		if _, ok := f.(*frames.UserTextFrame); ok {
+			b.Fail(errors.New("password hunter2 was refused"))
+		}
+	}}
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		p.text("send-text", `{"content":"x"}`)
+		all, code := p.rest()
+		err := <-h.ended
+		if err == nil || !strings.Contains(err.Error(), "hunter2") || code != gorilla.CloseInternalServerErr {
+			t.Errorf("ended with %v, code %d", err, code)
+		}
+		if !has(all, rtvi.TypeError, `"fatal":true`) || strings.Contains(fmt.Sprint(all), "hunter2") {
+			t.Errorf("got %v", all)
+		}
+	})
+}
+
+func TestAFatalErrorIsToldOnce(t *testing.T) {
+	b := &bot{on: func(b *bot, f frames.Frame) {
+		if _, ok := f.(*frames.UserTextFrame); ok {
+			b.Push(&frames.ErrorFrame{Public: "No model.", Fatal: true}, pipeline.Upstream)
+		}
+	}}
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		p.text("send-text", `{"content":"x"}`)
+		all, _ := p.rest()
+		<-h.ended
+		n := 0
+		for _, g := range all {
+			if g.Type == rtvi.TypeError {
+				n++
+			}
+		}
+		if n != 1 || !has(all, rtvi.TypeError, "No model.") {
+			t.Errorf("got %v", all)
+		}
+	})
+}
+
+// script is a session of a few functions.
+type script struct {
+	run func(ctx context.Context) error
+	mu  chan struct{}
+	got []frames.Frame
+}
+
+func newScript(run func(ctx context.Context) error) *script {
+	s := &script{run: run, mu: make(chan struct{}, 1)}
+	s.mu <- struct{}{}
+	return s
+}
+
+func (s *script) Run(ctx context.Context) error { return s.run(ctx) }
+func (s *script) QueueFrame(f frames.Frame) {
+	<-s.mu
+	s.got = append(s.got, f)
+	s.mu <- struct{}{}
+}
+
+func (s *script) Enqueue(_ context.Context, f frames.Frame) error {
+	s.QueueFrame(f)
+	return nil
+}
+
+func TestABotThatDoesNotGetReadyIsToldAsAnError(t *testing.T) {
+	errStart := errors.New("no model")
+	tests := []struct {
+		name   string
+		run    func(ctx context.Context) error
+		within time.Duration
+		want   error
+	}{
+		{"it hangs", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 11 * time.Second, websocket.ErrBotNotReady},
+		{"it fails", func(ctx context.Context) error { time.Sleep(time.Second); return errStart }, 2 * time.Second, errStart},
+		{"it ends", func(ctx context.Context) error { time.Sleep(time.Second); return nil }, 2 * time.Second, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inHouse(t, websocket.Config{}, nil, func(t *testing.T, h *house) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				h.session = newScript(func(context.Context) error { return tt.run(ctx) })
+				p := h.dial()
+				p.text("client-ready", clientReady)
+				within(t, tt.within, func() {
+					all, code := p.rest()
+					if !has(all, rtvi.TypeError, `"fatal":true`) || code != gorilla.CloseInternalServerErr {
+						t.Errorf("got %v, code %d", all, code)
+					}
+				})
+				cancel()
+				if err := <-h.ended; !errors.Is(err, tt.want) {
+					t.Errorf("ended with %v, want %v", err, tt.want)
+				}
+			})
+		})
 	}
 }
 
-func TestSmoke(t *testing.T) {
-	up, err := websocket.NewUpgrader(websocket.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := up.Upgrade(w, r)
-		if err != nil {
-			return
-		}
-		out, _ := rtvi.NewOutput(conn, rtvi.OutputConfig{})
-		pipe, err := pipeline.New(&echo{}, out)
-		if err != nil {
-			panic(err)
-		}
-		task, _ := pipeline.NewTask(pipe, pipeline.Params{OnError: out.Report})
-		ended <- conn.Run(r.Context(), task)
-	}))
-	defer srv.Close()
-	ws, resp, err := gorilla.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err, resp)
-	}
-	ws.WriteMessage(1, []byte(`{"label":"rtvi-ai","type":"client-ready","id":"a","data":{"version":"2.1.0","about":{"library":"x"}}}`))
-	ws.WriteMessage(1, []byte(`{"label":"rtvi-ai","type":"send-text","id":"b","data":{"content":"hello. There"}}`))
-	ws.SetReadDeadline(time.Now().Add(2 * time.Second))
-	for range 5 {
-		_, b, err := ws.ReadMessage()
-		t.Log(string(b), err)
-	}
-	ws.WriteMessage(1, []byte(`{"label":"rtvi-ai","type":"disconnect-bot","id":"b"}`))
-	_, b, err := ws.ReadMessage()
-	t.Log(string(b), err)
-	ws.Close()
-	if err := <-ended; err != nil && !errors.Is(err, websocket.ErrPeerGone) {
-		t.Fatal(err)
-	}
+func TestASessionThatDoesNotEndIsReported(t *testing.T) {
+	inHouse(t, websocket.Config{}, nil, func(t *testing.T, h *house) {
+		release := make(chan struct{})
+		h.session = newScript(func(context.Context) error { <-release; return nil })
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		synctest.Wait()
+		_ = p.Close()
+		within(t, 11*time.Second, func() {
+			if err := <-h.ended; !errors.Is(err, websocket.ErrStuck) || !errors.Is(err, websocket.ErrPeerGone) {
+				t.Errorf("ended with %v", err)
+			}
+		})
+		close(release)
+	})
 }
 
-type pass struct{ pipeline.Base }
-
-func (p *pass) Process(f frames.Frame, dir pipeline.Direction) { p.Push(f, dir) }
+func TestRejectSaysWhy(t *testing.T) {
+	inHouse(t, websocket.Config{}, nil, func(t *testing.T, h *house) {
+		h.reject = "The server is full."
+		p := h.dial()
+		within(t, time.Second, func() {
+			all, code := p.rest()
+			if !has(all, rtvi.TypeError, "full") || code != gorilla.CloseTryAgainLater {
+				t.Errorf("got %v, code %d", all, code)
+			}
+		})
+		<-h.ended
+	})
+}

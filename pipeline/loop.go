@@ -16,9 +16,9 @@ const timersEvery = 8
 // loop is one session. Everything in it but the door and the jobs' count belongs
 // to the goroutine that runs it.
 type loop struct {
-	// flying is the frame of the downstream walk under way, climbing that of an
-	// upstream one; nil where pushes have to be looked at one by one.
-	flying, climbing frames.Frame
+	// flying is the frame of the downstream walk under way; nil where pushes have
+	// to be looked at one by one.
+	flying frames.Frame
 
 	task      *Task
 	log       *slog.Logger
@@ -38,6 +38,7 @@ type loop struct {
 	turnStop context.CancelFunc
 
 	walk    walk
+	current frames.Frame   // of the walk under way
 	plain   bool           // nothing looks at single hops and the session goes on
 	hands   []frames.Frame // in the hands of processors
 	turned  ring[turnedFrame]
@@ -294,7 +295,7 @@ func (l *loop) finish(err error) {
 		return
 	}
 	l.finished, l.plain = true, false
-	l.flying, l.climbing = nil, nil
+	l.flying = nil
 	l.err = err
 }
 

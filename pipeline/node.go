@@ -59,19 +59,27 @@ func (n *node) bind() {
 // route says where the frame under way goes when the processor pushes it
 // downstream: straight to the neighbour while nothing of this node's waits.
 func (n *node) route() {
-	if n.next != nil && n.turned[Downstream] == 0 && n.lane.open() == 0 && n.held.len() == 0 {
+	if n.next != nil && n.turned[Downstream] == 0 && !n.orders(Downstream) {
 		n.base.to[Downstream] = n.next.proc
 	} else {
 		n.base.to[Downstream] = n
 	}
 }
 
-// Process takes what the node's processor pushes, when it is not the frame under
-// way or something is in its way.
+// Process takes what the node's processor pushes, when it is not the frame of a
+// downstream walk or something is in its way.
 func (n *node) Process(f frames.Frame, dir Direction) {
 	l := n.loop
-	if dir == Upstream && f == l.climbing && n.turned[Upstream] == 0 && n.prev != nil {
-		n.prev.proc.Process(f, Upstream)
+	to := n.prev
+	waiting := n.turned[dir] != 0
+	if dir == Downstream {
+		to = n.next
+	}
+	if f == l.current && l.walk == walk(dir) && !waiting && !n.orders(dir) && to != nil && !l.finished {
+		if l.observers != nil {
+			l.observe(to, f, dir)
+		}
+		to.proc.Process(f, dir)
 		return
 	}
 	h := f.Header()
@@ -85,22 +93,22 @@ func (n *node) Process(f frames.Frame, dir Direction) {
 		Drop(f)
 		return
 	}
-	to := n.prev
-	if dir == Downstream {
-		to = n.next
-		if (n.lane.open() != 0 || n.held.len() != 0) && n.mustWait(f) {
-			n.hold(f)
-			return
-		}
-	}
 	switch {
+	case n.orders(dir) && n.mustWait(f):
+		n.hold(f)
 	case to == nil:
 		Drop(f)
-	case n.turned[dir] != 0 || (l.walk != walkNone && l.walk != walk(dir)):
+	case waiting || (l.walk != walkNone && l.walk != walk(dir)):
 		l.turnAround(n, to, f, dir)
 	default:
 		l.visit(to, f, dir)
 	}
+}
+
+// orders reports whether frames in that direction may have to wait for ordered
+// work, or behind those that do.
+func (n *node) orders(dir Direction) bool {
+	return dir == Downstream && (n.lane.open() != 0 || n.held.len() != 0)
 }
 
 // mustWait reports whether f has to wait behind unfinished ordered work.

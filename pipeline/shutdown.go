@@ -59,7 +59,7 @@ func (l *loop) shutdown() error {
 	if l.err != nil && !errors.As(l.err, new(*CancelError)) {
 		l.counts.Failed++
 	}
-	l.counts.AudioDropped = l.task.DroppedAudio()
+	l.counts.AudioDropped += l.task.DroppedAudio()
 	l.tally()
 	return errors.Join(errs...)
 }

@@ -31,11 +31,11 @@ func benchHop(b *testing.B, n int, dir Direction, obs ...Observer) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n+2), "ns/hop")
 }
-func BenchmarkHop5(b *testing.B)  { benchHop(b, 5, Downstream) }
-func BenchmarkHop20(b *testing.B) { benchHop(b, 20, Downstream) }
-func BenchmarkHopUp5(b *testing.B)  { benchHop(b, 5, Upstream) }
-func BenchmarkHopUp20(b *testing.B) { benchHop(b, 20, Upstream) }
-func BenchmarkHopObs20(b *testing.B) { benchHop(b, 20, Downstream, ObserverFunc(func(Hop){})) }
+func BenchmarkHop5(b *testing.B)     { benchHop(b, 5, Downstream) }
+func BenchmarkHop20(b *testing.B)    { benchHop(b, 20, Downstream) }
+func BenchmarkHopUp5(b *testing.B)   { benchHop(b, 5, Upstream) }
+func BenchmarkHopUp20(b *testing.B)  { benchHop(b, 20, Upstream) }
+func BenchmarkHopObs20(b *testing.B) { benchHop(b, 20, Downstream, ObserverFunc(func(Hop) {})) }
 func TestSmoke(t *testing.T) {
 	task, _ := NewTask(MustNew(&pass{}), Params{})
 	task.QueueFrame(&frames.TextFrame{})

@@ -56,21 +56,17 @@ func (l *loop) visit(n *node, f frames.Frame, dir Direction) {
 	if l.observers != nil {
 		l.observe(n, f, dir)
 	}
-	outer, flying, climbing := l.walk, l.flying, l.climbing
-	l.walk = walk(dir)
-	if l.plain {
-		if dir == Downstream {
-			l.flying = f
-		} else {
-			l.climbing = f
-		}
+	outer, current, flying := l.walk, l.current, l.flying
+	l.walk, l.current = walk(dir), f
+	if l.plain && dir == Downstream {
+		l.flying = f
 	}
 	l.take(f)
 	n.proc.Process(f, dir)
 	l.give()
-	l.walk = outer
+	l.walk, l.current = outer, current
 	if l.plain {
-		l.flying, l.climbing = flying, climbing
+		l.flying = flying
 	}
 }
 

@@ -45,7 +45,7 @@ function showState(state, words = '') {
   open = state === 'ready';
   refreshSend();
   field.disabled = state === 'closed' || state === 'failed';
-  field.placeholder = field.disabled ? 'The conversation is over' : 'Write a message';
+  field.placeholder = { closed: 'The conversation is over', failed: 'Not connected' }[state] ?? 'Write a message';
   if (!field.disabled) return;
   chat.finish();
   const failed = state === 'failed' && !ended;
@@ -99,7 +99,6 @@ function send(event) {
   event?.preventDefault();
   const text = field.value.trim();
   if (!text || !open) return;
-  chat.cut();
   chat.user(text);
   if (!connection.text(text)) {
     chat.trouble('This could not be sent.');
@@ -147,8 +146,14 @@ byID('composer').addEventListener('submit', send);
 byID('restart').addEventListener('click', restart);
 byID('inside-toggle').addEventListener('click', toggleInside);
 field.addEventListener('input', () => { grow(); refreshSend(); });
+// Enter sends. Keyboards of phones do not tell the key, only what it would do.
+let shift = false;
 field.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
+  shift = event.shiftKey;
+  if (event.key === 'Enter' && !shift && !event.isComposing) send(event);
+});
+field.addEventListener('beforeinput', (event) => {
+  if (event.inputType === 'insertLineBreak' && !shift) send(event);
 });
 window.addEventListener('pagehide', () => connection?.close());
 window.addEventListener('pageshow', (event) => { if (event.persisted) start(); });

@@ -8,7 +8,6 @@ const alarm = document.getElementById('alarm');
 /** Chat shows one conversation. */
 export class Chat {
   #open = false; // a response is under way
-  #cutting = false; // the user has interrupted it and the server has not said so yet
   #bot = null; // the message of that response: {item, body, sent, tail}
   #dots = null;
   #dotsTimer = 0;
@@ -18,7 +17,7 @@ export class Chat {
   /** clear takes everything away. */
   clear() {
     this.#stopWaiting();
-    this.#open = this.#cutting = false;
+    this.#open = false;
     this.#bot = null;
     this.#last = '';
     list.replaceChildren();
@@ -49,7 +48,7 @@ export class Chat {
 
   /** begin opens a response. */
   begin() {
-    this.#cutting = false;
+    this.finish();
     this.#open = true;
     this.wait();
   }
@@ -59,7 +58,7 @@ export class Chat {
    * slow; the sentences that follow them are not.
    */
   stream(text) {
-    if (!text || this.#cutting) return;
+    if (!text) return;
     if (!this.#bot && !text.trim()) return;
     this.#response().tail += text;
     this.#frame ||= requestAnimationFrame(() => this.#paint());
@@ -77,7 +76,6 @@ export class Chat {
       this.#toBottom(stick);
       return;
     }
-    if (this.#cutting) return;
     const bot = this.#response();
     const at = bot.tail.indexOf(words);
     if (at >= 0 && !bot.tail.slice(0, at).trim()) {
@@ -107,16 +105,8 @@ export class Chat {
     this.#bot = null;
   }
 
-  /** cut closes the response because the user goes on; the server will say the same. */
-  cut() {
-    if (!this.#open) return;
-    this.interrupt();
-    this.#cutting = true;
-  }
-
   /** interrupt closes the response as cut short by the user. */
   interrupt() {
-    this.#cutting = false;
     const bot = this.#bot;
     this.finish();
     if (!bot) return;

@@ -51,6 +51,8 @@ func Concept(stem string) string {
 		return "phone"
 	case "dat", "day":
 		return "date"
+	case "describ", "descript":
+		return "describe"
 	case "end", "finish", "stop", "quit", "done":
 		return "end"
 	}

@@ -23,13 +23,13 @@ func (f *filler) choice(s *slot, expected bool) filling {
 	}
 	best := found[0]
 	for _, c := range found[1:] {
-		if c.match > best.match {
+		if c.match > best.match || c.match == best.match && len(c.spans) > len(best.spans) {
 			best = c
 		}
 	}
 	rivals := []string{best.option.text}
 	for _, c := range found {
-		if c.option != best.option && c.match >= best.match && !covers(best.spans, c.spans) {
+		if c.option != best.option && c.match >= best.match && (c.match < 1 || !covers(best.spans, c.spans)) {
 			rivals = append(rivals, c.option.text)
 		}
 	}

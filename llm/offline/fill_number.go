@@ -71,13 +71,16 @@ func (f *filler) unit(s *slot, n values.Span) unit {
 		if t.Low == "us" && s.about["people"] {
 			return unitFits
 		}
+		if leadsElsewhere(t.Low) {
+			break
+		}
 		if t.Kind == words.Digits || t.Stop {
 			continue
 		}
 		switch {
 		case s.about[t.Concept] || t.Concept == "child" && s.about["people"] || t.Concept == "person" && s.about["people"]:
 			return unitFits
-		case words.Common(t.Low) && t.Concept != "people":
+		case i > n.To && words.Common(t.Low) && t.Concept != "people":
 			return unitNone
 		}
 		return unitOther
@@ -91,6 +94,16 @@ func (f *filler) unit(s *slot, n values.Span) unit {
 		}
 	}
 	return unitNone
+}
+
+// leadsElsewhere recognizes words behind which stands something that is not
+// counted: "four on the terrace".
+func leadsElsewhere(w string) bool {
+	switch w {
+	case "on", "at", "in", "for", "under", "with", "to", "from", "by", "and", "but", "is", "are":
+		return true
+	}
+	return false
 }
 
 // heads adds up people who were counted separately: "two adults and three kids".

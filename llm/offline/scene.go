@@ -220,7 +220,7 @@ func (s *scene) hearings(now time.Time) []*hearing {
 		if asked == "" {
 			asked = strings.Join(s.script.Questions(), " ")
 		}
-		out[i] = hear(u.text, asked, now, s.evening)
+		out[i] = hear(u.text, asked, now, s.evening || dines(u.text))
 	}
 	return out
 }

@@ -320,6 +320,9 @@ func classifyString(s *slot, d property) kind {
 		}
 	}
 	named := aboutOf(s.label)
+	if !named["date"] && !named["tim"] && !named["email"] && !named["phone"] && !named["nam"] {
+		named = headOf(d.Description)
+	}
 	if named["date"] && named["tim"] || named["datetim"] {
 		return kindDateTime
 	}
@@ -339,6 +342,20 @@ func classifyString(s *slot, d property) kind {
 		return kindName
 	}
 	return kindText
+}
+
+// headOf is what a short description says a value is, without what it is of.
+func headOf(description string) map[string]bool {
+	head := words.Lower(description)
+	for _, mark := range [...]string{",", "(", ".", ":", ";", " of ", " for ", " in ", " as ", " when ", " that "} {
+		head, _, _ = strings.Cut(head, mark)
+	}
+	if len(strings.Fields(head)) > 4 {
+		return nil
+	}
+	about := aboutOf(head)
+	about["datetim"] = strings.HasPrefix(head, "when ")
+	return about
 }
 
 // timeLayout writes times as RFC 3339 wants it for the format, and as hours and

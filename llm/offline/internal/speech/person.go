@@ -62,6 +62,9 @@ func audience(in []string, i int) (width int, possessive bool) {
 		}
 		return 0, false
 	}
+	if i > 0 && counted(bare(in[i-1])) {
+		return 0, false
+	}
 	switch noun, own := strings.CutSuffix(low, "'s"); {
 	case (noun == "guests" || noun == "users" || noun == "callers" || noun == "customers" || noun == "guest" || noun == "user") && i > 0:
 		return 1, own
@@ -69,6 +72,15 @@ func audience(in []string, i int) (width int, possessive bool) {
 		return 1, own
 	}
 	return 0, false
+}
+
+// counted tells "how many guests" from the guest.
+func counted(before string) bool {
+	switch before {
+	case "many", "of", "more", "other", "all", "and", "or", "any", "adult", "number", "some", "few", "fewer":
+		return true
+	}
+	return false
 }
 
 func listener(noun string) bool {

@@ -37,9 +37,10 @@ type Config struct {
 	// the default is 20 s. Those that are still there are then ended.
 	Drain time.Duration
 
-	// Functions says how much of the function calls clients are told. The zero
-	// value tells no names; the page shows what it is told.
-	Functions rtvi.FunctionReport
+	// Functions says how much of the function calls clients are told; nil means
+	// everything on a server with the page, which shows it, and no more than
+	// that a call runs on one without.
+	Functions *rtvi.FunctionReport
 	// Version is what clients are told of the server's; may be empty.
 	Version string
 	// AllowedOrigins are the web origins besides the server's own that may
@@ -87,6 +88,12 @@ func (c *Config) defaults() {
 	set(&c.ReadyTimeout, 15*time.Second)
 	set(&c.IdleTimeout, 15*time.Minute)
 	set(&c.Drain, 20*time.Second)
+	if c.Functions == nil {
+		c.Functions = &rtvi.FunctionReport{Level: rtvi.ReportFull}
+		if c.NoPage {
+			c.Functions.Level = rtvi.ReportNone
+		}
+	}
 	if c.Addr == "" {
 		c.Addr = ":8080"
 	}

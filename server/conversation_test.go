@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 )
 
 func TestAConversationGoesFromTheGreetingToTheFarewell(t *testing.T) {
-	srv, address := serve(t, server.Config{Functions: rtvi.FunctionReport{Level: rtvi.ReportFull}})
+	srv, address := serve(t, server.Config{})
 	c := dial(t, address)
 	c.ready()
 	c.hears("Who are you?")
@@ -50,6 +49,28 @@ func TestAConversationGoesFromTheGreetingToTheFarewell(t *testing.T) {
 	eventually(t, "the place is free again", func() bool { return srv.Sessions() == 0 })
 }
 
+func TestFunctionsAreToldAsFarAsTheServerIsSetTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg          server.Config
+		told, untold string
+	}{
+		"all with the page":       {server.Config{}, `"result":"Ada"`, "nothing"},
+		"no names without it":     {server.Config{NoPage: true}, `"tool_call_id"`, "function_name"},
+		"as much as is asked for": {server.Config{Functions: &rtvi.FunctionReport{Level: rtvi.ReportName}}, `"function_name":"take_name"`, `"result"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, address := serve(t, c.cfg)
+			client := dial(t, address)
+			client.ready()
+			client.say("take_name")
+			m := client.until("the call has ended", func(m message) bool { return m.Type == "llm-function-call-stopped" })
+			if !strings.Contains(string(m.Data), c.told) || strings.Contains(string(m.Data), c.untold) {
+				t.Errorf("the client was told %s", m.Data)
+			}
+		})
+	}
+}
+
 func TestTypingInterruptsTheBot(t *testing.T) {
 	gate := make(chan struct{}, 100)
 	bot := testBot()
@@ -65,6 +86,16 @@ func TestTypingInterruptsTheBot(t *testing.T) {
 		gate <- struct{}{}
 	}
 	c.hears("Who are you?")
+}
+
+func TestWhoTypesBeforeTheGreetingIsHeardInTheFlow(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	for range 20 {
+		c := dial(t, address)
+		c.send("client-ready", map[string]any{"version": "2.1.0"})
+		c.say("take_name")
+		c.hears("Goodbye, Ada.")
+	}
 }
 
 func TestEachClientHasASessionOfItsOwn(t *testing.T) {
@@ -140,7 +171,7 @@ func TestABotThatCannotBeStartedHurtsNobodyElse(t *testing.T) {
 
 func failingWhenReady(good server.Bot, s *server.Session, panics bool) (*pipeline.Task, error) {
 	task, err := good.Session(s)
-	s.OnReady(func(context.Context) error {
+	s.OnReady(func() error {
 		if panics {
 			panic("oh")
 		}

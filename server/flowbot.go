@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/turnwise/turnwise/flows"
@@ -109,6 +108,6 @@ func (b *FlowBot) Session(s *Session) (*pipeline.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.OnReady(func(ctx context.Context) error { return fm.Initialize(ctx, b.Start()) })
+	s.OnReady(func() error { return fm.Initialize(s.Context(), b.Start()) })
 	return task, nil
 }

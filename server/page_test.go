@@ -14,16 +14,14 @@ import (
 
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/test/browser"
-	"github.com/turnwise/turnwise/transport/rtvi"
 )
 
 // pageLimit bounds what one test does in the browser.
 const pageLimit = 2 * time.Minute
 
-// open opens the page of a test server that tells all of its function calls.
+// open opens the page of a test server.
 func open(t *testing.T, cfg server.Config) *browser.Page {
 	t.Helper()
-	cfg.Functions = rtvi.FunctionReport{Level: rtvi.ReportFull}
 	_, address := serve(t, cfg)
 	return browser.Open(t, address, pageLimit)
 }
@@ -298,4 +296,3 @@ func lowContrast(t *testing.T, p *browser.Page) string {
 	}
 	return strings.Join(low, "; ")
 }
-

@@ -30,7 +30,7 @@ type SessionConfig struct {
 	// the session loop and must not block. May be nil.
 	OnError func(*frames.ErrorFrame)
 	// OnFailure is told why the conversation could not begin, before it ends. It
-	// runs on a goroutine of its own. May be nil.
+	// runs on the session loop and must not block. May be nil.
 	OnFailure func(error)
 	// Observers see every frame at every hop.
 	Observers []pipeline.Observer
@@ -42,7 +42,7 @@ type SessionConfig struct {
 type Session struct {
 	cfg   SessionConfig
 	log   *slog.Logger
-	ready func(context.Context) error
+	ready func() error
 	task  atomic.Pointer[pipeline.Task]
 	// ctx and cancel are of the task's run.
 	ctx    context.Context
@@ -85,10 +85,15 @@ func (s *Session) Params() pipeline.Params {
 	}
 }
 
-// OnReady says what begins the conversation: fn is called once, on a goroutine of
-// its own, when the client is there and hears the bot. An error ends the session.
-// A bot calls it while it builds the session.
-func (s *Session) OnReady(fn func(ctx context.Context) error) { s.ready = fn }
+// OnReady says what begins the conversation: fn is called once, when the client is
+// there and hears the bot, before anything the client says is acted on. It runs on
+// the session loop and must not block: what takes time, such as looking up who the
+// user is, is done while the session is built. An error ends the session. A bot
+// calls OnReady while it builds the session.
+func (s *Session) OnReady(fn func() error) { s.ready = fn }
+
+// Context ends with the session. It is there while the session is built.
+func (s *Session) Context() context.Context { return s.ctx }
 
 // Send sends the client a message of the application; data becomes JSON and must
 // not be changed afterwards. It may be called from any goroutine once the session
@@ -142,21 +147,16 @@ func (s *Session) Build(ctx context.Context, b Bot) (run context.Context, task *
 // begin calls what the bot wants to begin with. It runs on the session loop.
 func (s *Session) begin() {
 	fn := s.ready
+	s.ready = nil
 	if fn == nil {
 		return
 	}
-	s.ready = nil
-	go s.callReady(fn)
-}
-
-// callReady calls it. What goes wrong with it ends the session.
-func (s *Session) callReady(fn func(context.Context) error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.fail(fmt.Errorf("%w: panic: %v\n%s", ErrBot, r, debug.Stack()))
 		}
 	}()
-	if err := fn(s.ctx); err != nil {
+	if err := fn(); err != nil {
 		s.fail(fmt.Errorf("%w: %w", ErrBot, err))
 	}
 }

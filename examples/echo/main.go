@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
@@ -30,14 +31,14 @@ func (e *echo) Process(f frames.Frame, dir pipeline.Direction) {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
-	output := terminal.NewOutput(os.Stdout)
+func run(ctx context.Context, in io.Reader, out io.Writer) error {
+	output := terminal.NewOutput(out)
 	pipe, err := pipeline.New(&echo{}, output)
 	if err != nil {
 		return err
@@ -47,5 +48,5 @@ func run(ctx context.Context) error {
 		return err
 	}
 	task.QueueFrame(&frames.TextFrame{Text: "Type something; end with Ctrl-D."})
-	return output.Run(ctx, os.Stdin, task, nil)
+	return output.Run(ctx, in, task, nil)
 }

@@ -32,7 +32,9 @@ func (o *Output) Process(f frames.Frame, dir pipeline.Direction) {
 		o.write(f.Text)
 	case *frames.LLMResponseEndFrame:
 		o.newline()
-		if f.Finish != "tool_calls" {
+		switch f.Finish {
+		case "tool_calls", "replaced":
+		default:
 			o.turnOver()
 		}
 	case *frames.SpeakFrame:
@@ -85,26 +87,27 @@ func (o *Output) Read(r io.Reader, task *pipeline.Task, command func(line string
 	person := isTerminal(r)
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		if command != nil && command(lines.Text()) {
-			continue
-		}
-		if !person {
-			select {
-			case <-o.turns:
-			case <-task.Done():
-				return
-			}
-		}
-		task.QueueFrame(&frames.UserTextFrame{Text: lines.Text()})
-	}
-	if !person {
-		select {
-		case <-o.turns:
-		case <-task.Done():
+		if !person && !o.awaitTurn(task) {
 			return
 		}
+		if command == nil || !command(lines.Text()) {
+			task.QueueFrame(&frames.UserTextFrame{Text: lines.Text()})
+		}
+	}
+	if !person && !o.awaitTurn(task) {
+		return
 	}
 	task.End("end of input")
+}
+
+// awaitTurn waits until the bot has had its say; false when the session is over.
+func (o *Output) awaitTurn(task *pipeline.Task) bool {
+	select {
+	case <-o.turns:
+		return true
+	case <-task.Done():
+		return false
+	}
 }
 
 // Run runs the session until it ends, reading lines from r.

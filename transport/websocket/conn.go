@@ -19,9 +19,6 @@ import (
 // what they are sent, whatever it says about itself.
 const PlaybackRate = 24000
 
-// controlTimeout bounds the writing of a ping or a pong.
-const controlTimeout = time.Second
-
 // Conn is one client's connection. It is the [rtvi.Sender] of its session, to be
 // given to [rtvi.NewOutput], and [Conn.Run] then serves the session. Its methods
 // may be called from any goroutine.
@@ -49,14 +46,18 @@ type Conn struct {
 	oddAudio bool // audio at a wrong rate has been reported; of the session loop
 }
 
-func newConn(ws *websocket.Conn, cfg *Config) *Conn {
+func newConn(ws *websocket.Conn, socket *gatherer, u *Upgrader) *Conn {
+	cfg := &u.cfg
 	c := &Conn{
 		ws: ws, cfg: cfg, log: cfg.Logger,
 		messages: rate.NewLimiter(rate.Limit(cfg.MessageRate), cfg.MessageBurst),
 		audio:    rate.NewLimiter(rate.Limit(cfg.AudioRate), cfg.AudioBurst),
 		bytes:    rate.NewLimiter(rate.Limit(cfg.ByteRate), cfg.ByteBurst),
 	}
-	c.out = outbox{ws: ws, limit: cfg.MaxQueue, timeout: cfg.WriteTimeout, policy: cfg.SlowReader, fail: c.broken}
+	c.out = outbox{
+		ws: ws, socket: socket, buffers: &u.buffers,
+		limit: cfg.MaxQueue, timeout: cfg.WriteTimeout, policy: cfg.SlowReader, fail: c.broken,
+	}
 	ws.SetPingHandler(c.pinged)
 	ws.SetPongHandler(func(string) error { c.alive(); return nil })
 	return c
@@ -126,19 +127,13 @@ func (c *Conn) pinged(data string) error {
 		return nil
 	}
 	c.alive()
-	// A pong that cannot be written is no trouble of its own: the writes that are
-	// in its way have a deadline.
-	_ = c.ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(controlTimeout))
+	c.out.pong(data)
 	return nil
 }
 
 // sendPing is the timer's function.
 func (c *Conn) sendPing() {
-	if !c.enter() {
-		return
-	}
-	defer c.jobs.Done()
-	_ = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(controlTimeout))
+	c.out.ping()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.finished && !c.closing {

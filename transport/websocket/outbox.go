@@ -35,14 +35,17 @@ func (b *batch) reset() {
 
 // outbox is the bounded queue of what goes to the client. A goroutine writes it
 // out while there is something in it; two buffers take turns, so that nothing is
-// allocated in the long run.
+// allocated in the long run. Signs of life overtake messages.
 type outbox struct {
 	ws      *websocket.Conn
+	socket  *gatherer
+	buffers *buffers
 	limit   int
 	timeout time.Duration
 	policy  SlowReaderPolicy
-	// fail is told why nothing can be written any more, once, on a goroutine that
-	// may be the session loop's; it must not block.
+	// fail is told why nothing can be written any more, once, with mu held and on a
+	// goroutine that may be the session loop's: it must neither block nor call the
+	// outbox.
 	fail func(error)
 
 	mu      sync.Mutex
@@ -50,6 +53,7 @@ type outbox struct {
 	pending batch
 	spare   batch
 	waiting int // bytes that have been taken and not been written
+	pings   []signal
 	writing bool
 	sealed  bool // nothing more is taken
 	failed  bool
@@ -102,10 +106,44 @@ func (o *outbox) pushed(from int) {
 	o.startWriting()
 }
 
-// startWriting starts the writer unless it runs; o.mu is held. Before the form is
+// signal is a ping or a pong.
+type signal struct {
+	kind int
+	data string
+}
+
+// ping asks the client for a sign of life.
+func (o *outbox) ping() { o.signal(signal{kind: websocket.PingMessage}) }
+
+// pong answers a client's ping.
+func (o *outbox) pong(data string) { o.signal(signal{kind: websocket.PongMessage, data: data}) }
+
+// signal sends a sign of life; of several of a kind that wait the last is enough.
+func (o *outbox) signal(s signal) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sealed || o.failed {
+		return
+	}
+	for i := range o.pings {
+		if o.pings[i].kind == s.kind {
+			o.pings[i] = s
+			return
+		}
+	}
+	o.pings = append(o.pings, s)
+	o.startWriting()
+}
+
+// due reports whether there is something to write; o.mu is held. Before the form is
 // known messages wait.
+func (o *outbox) due() bool {
+	return len(o.pings) > 0 || o.form != formUnknown && len(o.pending.ends) > 0
+}
+
+// startWriting starts the writer unless it runs; o.mu is held.
 func (o *outbox) startWriting() {
-	if !o.writing && o.form != formUnknown && len(o.pending.ends) > 0 {
+	if !o.writing && !o.failed && o.due() {
 		o.writing = true
 		o.jobs.Add(1)
 		go o.write()
@@ -142,40 +180,78 @@ func (o *outbox) wrap() {
 // write is the writer's goroutine.
 func (o *outbox) write() {
 	defer o.jobs.Done()
-	for {
-		o.mu.Lock()
-		if len(o.pending.ends) == 0 || o.failed {
-			o.writing = false
-			if o.idle != nil {
-				close(o.idle)
-				o.idle = nil
-			}
-			o.mu.Unlock()
-			return
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for !o.failed && o.due() {
+		var err error
+		if len(o.pings) > 0 {
+			err = o.writeSignals()
+		} else {
+			err = o.writePending()
 		}
-		b := o.pending
-		o.pending, o.spare = o.spare, batch{}
-		kind := websocket.TextMessage
-		if o.form == formBinary {
-			kind = websocket.BinaryMessage
-		}
-		o.mu.Unlock()
-
-		err := o.writeBatch(kind, &b)
-		b.reset()
-		o.mu.Lock()
-		o.spare = b
 		if err != nil {
 			o.failLocked(err)
 		}
-		o.mu.Unlock()
+	}
+	o.writing = false
+	if o.idle != nil {
+		close(o.idle)
+		o.idle = nil
 	}
 }
 
+// writeSignals writes the signs of life that wait; o.mu is held, and released
+// while it writes.
+func (o *outbox) writeSignals() error {
+	signals := o.pings
+	o.pings = nil
+	o.mu.Unlock()
+	defer o.mu.Lock()
+	for _, s := range signals {
+		if err := o.ws.WriteControl(s.kind, []byte(s.data), time.Now().Add(o.timeout)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePending writes the messages that wait; o.mu is held, and released while it
+// writes.
+func (o *outbox) writePending() error {
+	b := o.pending
+	o.pending, o.spare = o.spare, batch{}
+	kind := websocket.TextMessage
+	if o.form == formBinary {
+		kind = websocket.BinaryMessage
+	}
+	o.mu.Unlock()
+	err := o.writeBatch(kind, &b)
+	b.reset()
+	o.mu.Lock()
+	o.spare = b
+	return err
+}
+
+// writeBatch writes one message at once, and several in as few writes as their size
+// allows.
 func (o *outbox) writeBatch(kind int, b *batch) error {
+	if len(b.buf) <= writeBuffer && len(b.ends) == 1 {
+		return o.writeMessages(kind, b)
+	}
+	o.socket.gather(o.buffers.get())
+	err := o.writeMessages(kind, b)
+	buf, flushErr := o.socket.release()
+	o.buffers.put(buf)
+	if err == nil {
+		err = flushErr
+	}
+	return err
+}
+
+func (o *outbox) writeMessages(kind int, b *batch) error {
 	from := 0
 	for _, end := range b.ends {
-		// The deadline is set with the write by the library.
+		// It only remembers the deadline, for the write.
 		_ = o.ws.SetWriteDeadline(time.Now().Add(o.timeout))
 		if err := o.ws.WriteMessage(kind, b.buf[from:end]); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,62 @@ func TestWhatIsSentBeforeTheClientSpeaksWaitsForItsForm(t *testing.T) {
 		_ = p.Close()
 		<-h.ended
 	})
+}
+
+func TestMessagesOfAllSizesArriveWholeAndInOrder(t *testing.T) {
+	for form, name := range map[int]string{gorilla.TextMessage: "JSON", gorilla.BinaryMessage: "binary"} {
+		t.Run(name, func(t *testing.T) {
+			sizes := rand.New(rand.NewPCG(1, 2))
+			var sent []string
+			b := &bot{on: func(b *bot, f frames.Frame) {
+				if _, ok := f.(*frames.ClientMessageFrame); !ok {
+					return
+				}
+				for range 1 + sizes.IntN(40) {
+					text := strings.Repeat(string(rune('a'+len(sent)%26)), 1<<sizes.IntN(16)+sizes.IntN(300))
+					sent = append(sent, text)
+					b.Push(&frames.ServerMessageFrame{Data: text}, pipeline.Downstream)
+				}
+				b.Push(&frames.ServerMessageFrame{ReplyTo: "r1"}, pipeline.Downstream)
+			}}
+			inHouse(t, websocket.Config{MaxQueue: 1 << 30}, b, func(t *testing.T, h *house) {
+				p := h.dial()
+				if err := p.say(form, "client-ready", clientReady); err != nil {
+					t.Fatal(err)
+				}
+				received := 0
+				for range 30 {
+					if err := p.say(form, "client-message", `{"t":"go"}`); err != nil {
+						t.Fatal(err)
+					}
+					if err := p.WriteControl(gorilla.PingMessage, []byte("x"), time.Now().Add(time.Second)); err != nil {
+						t.Fatal(err)
+					}
+					for {
+						g, err := p.next()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if g.Type == rtvi.TypeServerResponse {
+							break
+						}
+						if g.Type != rtvi.TypeServerMessage {
+							continue
+						}
+						if want := `"` + sent[received] + `"`; string(g.Data) != want {
+							t.Fatalf("message %d has %d bytes, want %d", received, len(g.Data), len(want))
+						}
+						received++
+					}
+				}
+				_ = p.Close()
+				<-h.ended
+				if received != len(sent) {
+					t.Errorf("%d of %d", received, len(sent))
+				}
+			})
+		})
+	}
 }
 
 func TestAFarewellIsDeliveredBeforeTheClose(t *testing.T) {

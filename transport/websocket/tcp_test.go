@@ -32,28 +32,31 @@ func overTCP(t testing.TB, cfg websocket.Config, newBot func() pipeline.Processo
 	var mu sync.Mutex
 	var all []error
 	var sessions sync.WaitGroup
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := up.Upgrade(w, r)
-		if err != nil {
-			return
-		}
+	serve := func(conn *websocket.Conn) error {
 		out, err := rtvi.NewOutput(conn, rtvi.OutputConfig{})
 		if err != nil {
-			t.Error(err)
-			return
+			return err
 		}
 		task, err := pipeline.NewTask(pipeline.MustNew(newBot(), out), pipeline.Params{OnError: out.Report})
 		if err != nil {
-			t.Error(err)
+			return err
+		}
+		return conn.Run(context.Background(), task)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The client knows of its connection before Upgrade has returned.
+		sessions.Add(1)
+		conn, err := up.Upgrade(w, r)
+		if err != nil {
+			sessions.Done()
 			return
 		}
-		sessions.Add(1)
 		go func() {
 			defer sessions.Done()
-			err := conn.Run(context.Background(), task)
+			err := serve(conn)
 			mu.Lock()
+			defer mu.Unlock()
 			all = append(all, err)
-			mu.Unlock()
 		}()
 	}))
 	t.Cleanup(srv.Close)

@@ -2,6 +2,7 @@ package websocket_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -69,6 +70,49 @@ func TestAClientThatWasNeverReadyIsNotAnnouncedAsGone(t *testing.T) {
 			t.Errorf("announced %d times", n)
 		}
 	})
+}
+
+func TestTheSessionHearsOnceThatItsClientIsGoneAndNothingAfterwards(t *testing.T) {
+	ends := map[string]func(p *peer){
+		"the client leaves": func(p *peer) { _ = p.NetConn().Close() },
+		"a message is too large": func(p *peer) {
+			_ = p.WriteMessage(gorilla.TextMessage, make([]byte, 2000))
+			_ = p.say(gorilla.TextMessage, "send-text", `{"content":"after"}`)
+		},
+		"a flood": func(p *peer) {
+			for range 500 {
+				_ = p.say(gorilla.TextMessage, "dtmf", `{"buttons":["1","2","3","4","5","6","7","8","9"]}`)
+			}
+			_ = p.say(gorilla.TextMessage, "send-text", `{"content":"after"}`)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, websocket.Config{MaxMessage: 1000}, nil, func(t *testing.T, h *house) {
+				release := make(chan struct{})
+				s := newScript(func(context.Context) error { <-release; return nil })
+				h.session = s
+				p := h.dial()
+				p.text("client-ready", clientReady)
+				go discard(p.NetConn())
+				end(p)
+				time.Sleep(2 * time.Second) // the session takes its time
+				close(release)
+				<-h.ended
+				var told []string
+				for _, f := range s.got {
+					if _, key := f.(*frames.DTMFFrame); !key {
+						told = append(told, fmt.Sprintf("%T", f))
+					}
+				}
+				want := "*rtvi.ClientReadyFrame *frames.ClientConnectedFrame *frames.ClientDisconnectedFrame *frames.CancelFrame"
+				if got := strings.Join(told, " "); got != want {
+					t.Errorf("the session was told %s", got)
+				}
+				_ = p.Close()
+			})
+		})
+	}
 }
 
 // chatter keeps talking once its client is connected, every millisecond.
@@ -178,8 +222,11 @@ func TestASlowReaderMissesWhatIsDroppableAndNothingElse(t *testing.T) {
 				break
 			}
 		}
-		if essential != words || droppable == 0 || droppable+int(conn.Dropped()) != 200*words {
-			t.Errorf("%d of %d words came, %d of %d others, %d dropped", essential, words, droppable, 200*words, conn.Dropped())
+		dropped := int(conn.Dropped())
+		p.text("client-message", `{"t":"again"}`)
+		p.until(rtvi.TypeServerResponse) // what was read has made room
+		if essential != words || droppable == 0 || droppable+dropped != 200*words {
+			t.Errorf("%d of %d words came, %d of %d others, %d dropped", essential, words, droppable, 200*words, dropped)
 		}
 		_ = p.Close()
 		<-h.ended

@@ -10,8 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Buffers are small because most sessions are idle most of the time. A message
-// that does not fit the write buffer is written with it in one system call.
+// Buffers are small because most sessions are idle most of the time.
 const (
 	readBuffer  = 1024
 	writeBuffer = 512
@@ -23,6 +22,7 @@ const (
 type Upgrader struct {
 	cfg      Config
 	upgrader websocket.Upgrader
+	buffers  buffers
 }
 
 // NewUpgrader checks the configuration.
@@ -46,11 +46,12 @@ func NewUpgrader(cfg Config) (*Upgrader, error) {
 // answered with a status and a JSON object that says why. The caller must call
 // [Conn.Run] or [Conn.Reject] on the connection.
 func (u *Upgrader) Upgrade(w http.ResponseWriter, r *http.Request) (*Conn, error) {
-	ws, err := u.upgrader.Upgrade(w, r, nil)
+	h := &hijacker{ResponseWriter: w}
+	ws, err := u.upgrader.Upgrade(h, r, nil)
 	if err != nil {
 		return nil, err
 	}
-	return newConn(ws, &u.cfg), nil
+	return newConn(ws, h.socket, u), nil
 }
 
 // originAllowed lets in clients that are no browsers, pages of this host, and

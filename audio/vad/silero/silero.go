@@ -92,10 +92,8 @@ func (m *Model) Detector(rate int) (*Detector, error) {
 	return nil, fmt.Errorf("silero: a rate of %d Hz; resample to %d or %d Hz", rate, RateWide, RateTelephone)
 }
 
-// Detector is the model at work on one stream. It implements [vad.Detector] and does
-// not allocate. It is used by one goroutine at a time.
-//
-// [vad.Detector]: https://pkg.go.dev/github.com/turnwise/turnwise/audio/vad#Detector
+// Detector is the model at work on one stream: a Detector of package vad. It does not
+// allocate, and is used by one goroutine at a time.
 type Detector struct {
 	network *network
 	memory  memory

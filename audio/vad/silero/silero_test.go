@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/turnwise/turnwise/audio"
+	"github.com/turnwise/turnwise/audio/vad"
 	"github.com/turnwise/turnwise/audio/vad/silero"
 	"github.com/turnwise/turnwise/audio/wav"
 )
@@ -148,6 +149,36 @@ func TestSpeechIsToldFromTheRest(t *testing.T) {
 	}
 	if x := share(0.8, 3.4); x < 0.8 {
 		t.Errorf("speech is speech for only %.0f %%", 100*x)
+	}
+}
+
+// TestUtterancesAreHeard: two sentences and a quiet one, with silence, noise and a
+// tone between and around them.
+func TestUtterancesAreHeard(t *testing.T) {
+	_, s := recording(t, "speech16k.wav")
+	m, err := vad.NewMachine(detector(t, silero.New(), silero.RateWide), vad.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var starts, stops []float64
+	for ; len(s) > 0; s = s[min(len(s), 320):] {
+		for _, e := range m.Feed(s[:min(len(s), 320)]) {
+			if e.Started() {
+				starts = append(starts, e.Since.Seconds())
+			}
+			if e.Stopped() {
+				stops = append(stops, e.Since.Seconds())
+			}
+		}
+	}
+	t.Logf("started %.2f, stopped %.2f", starts, stops)
+	if len(starts) < 2 || starts[0] < 0.5 || starts[0] > 1 {
+		t.Fatalf("speech starts at %.2f", starts)
+	}
+	for _, at := range append(starts, stops...) {
+		if at > 3.6 && at < 4.4 {
+			t.Errorf("the noise at 3.6 to 4.4 s has an edge of speech at %.2f", at)
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 // is an [*llm.Service], or anything else with its Direct method, the FlowManager
 // steers on the session loop and keeps every promise of this package. A plain LLM
 // calls the handlers registered with it; a transition is then made as soon as its
-// handler returns, and replies are asked for with [frames.LLMRunFrame].
+// handler returns, replies are asked for with [frames.LLMRunFrame], and
+// post-actions wait for what was queued before them, not for the reply.
 type LLM interface {
 	RegisterFunction(name string, h llm.ToolHandler)
 }

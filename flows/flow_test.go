@@ -191,6 +191,55 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+func TestToolChoice(t *testing.T) {
+	virtual(t, "of a node goes with it", func(t *testing.T) {
+		a := node("a", fn("go", "ok", node("b")))
+		a.ToolChoice = frames.ToolChoiceRequired
+		s := start(t, nil, step{call("go")})
+		s.initialize(a)
+		for i, want := range []frames.ToolChoice{frames.ToolChoiceRequired, ""} {
+			if got := s.model.requests[i].Context.Choice; got != want {
+				t.Errorf("request %d has the choice %q, want %q", i, got, want)
+			}
+		}
+	})
+	virtual(t, "of the program is left alone by nodes that do not say", func(t *testing.T) {
+		s := start(t, nil)
+		s.convo.SetToolChoice(frames.ToolChoiceNone)
+		s.initialize(node("a"))
+		if got := s.model.requests[0].Context.Choice; got != frames.ToolChoiceNone {
+			t.Errorf("the request has the choice %q", got)
+		}
+	})
+}
+
+func TestTheCurrentContextIsACopyOfTheHistory(t *testing.T) {
+	s := newStub(t, nil)
+	a := node("a")
+	a.RoleMessage = "persona"
+	if err := s.fm.Initialize(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	got := s.fm.CurrentContext()
+	if len(got) != 1 || got[0].Text != "task a" {
+		t.Fatalf("the history is %+v", got)
+	}
+	got[0].Text = "changed"
+	if s.fm.CurrentContext()[0].Text != "task a" {
+		t.Error("the copy was none")
+	}
+}
+
+func TestStrategiesHaveNames(t *testing.T) {
+	for s, want := range map[flows.ContextStrategy]string{
+		flows.ContextDefault: "default", flows.ContextAppend: "append", flows.ContextReset: "reset", flows.ContextSummarize: "summarize",
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("strategy %d is called %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestContextStrategies(t *testing.T) {
 	history := func(strategy flows.ContextStrategy, more ...step) (*flows.NodeConfig, []step) {
 		b := node("b")

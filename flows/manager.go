@@ -89,6 +89,9 @@ func (fm *FlowManager) Initialize(ctx context.Context, node *NodeConfig) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if fm.CurrentNode() != "" {
+		return ErrAlreadyInitialized
+	}
 	p, err := fm.prepare(node)
 	if err != nil {
 		return err

@@ -285,8 +285,10 @@ func TestInitializeIsDoneOnce(t *testing.T) {
 	}
 	s.queue.take()
 	before := show(s.convo.Snapshot())
-	if err := s.fm.Initialize(t.Context(), node("other")); !errors.Is(err, flows.ErrAlreadyInitialized) {
-		t.Errorf("a second Initialize: %v", err)
+	for _, second := range []*flows.NodeConfig{node("other"), nil} {
+		if err := s.fm.Initialize(t.Context(), second); !errors.Is(err, flows.ErrAlreadyInitialized) {
+			t.Errorf("a second Initialize: %v", err)
+		}
 	}
 	if got := s.fm.CurrentNode(); got != flows.UnnamedNode || s.queue.take() != "" || show(s.convo.Snapshot()) != before {
 		t.Errorf("the second Initialize has changed something: at %q", got)

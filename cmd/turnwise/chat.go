@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/turnwise/turnwise/flows"
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/server"
+)
+
+// maxLine bounds a line from a pipe, in bytes.
+const maxLine = 32 << 10
+
+// quitWithin is how soon a second Ctrl-C means to quit.
+const quitWithin = 2 * time.Second
+
+// conversation is one chat in the terminal.
+type conversation struct {
+	w     *world
+	paper *paper
+	turns *turns
+	task  *pipeline.Task
+	lines chan string // closed at the end of the input
+}
+
+// run holds a conversation in the terminal.
+func (c *chatCmd) run(ctx context.Context, w *world, g *cli) error {
+	log, err := g.logger(w.stderr, slog.LevelWarn)
+	if err != nil {
+		return err
+	}
+	pace := time.Duration(0)
+	if w.interactive {
+		pace = defaultPace
+	}
+	bot, err := c.bot(w, log, pace)
+	if err != nil {
+		return err
+	}
+	p := &paper{
+		w: w.stdout, insides: c.Inside, prompt: w.interactive,
+		colour: w.interactive && w.getenv("NO_COLOR") == "" && w.getenv("TERM") != "dumb",
+	}
+	chat := &conversation{w: w, paper: p, turns: newTurns(), lines: make(chan string)}
+	bot.Configure = func(_ *server.Session, f *flows.Config) { f.OnEvent = p.event }
+	if bot.Info.StandIn && w.interactive {
+		p.note("An offline stand-in answers, not a language model. Ctrl-C interrupts it, Ctrl-D ends.")
+	}
+	session := server.NewSession(server.SessionConfig{
+		Output: &terminal{paper: p, turns: chat.turns}, Logger: log,
+		OnError: func(f *frames.ErrorFrame) { p.note(f.Public) },
+	})
+	run, task, stop, err := session.Build(ctx, bot)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	chat.task = task
+	chat.turns.probe = func(reached func()) { task.QueueFrame(&frames.MarkFrame{Keep: true, Reached: reached}) }
+	task.QueueFrame(&frames.ClientConnectedFrame{About: "terminal"})
+	go chat.read()
+	talked, over := context.WithCancel(run)
+	defer over()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		chat.talk(talked)
+	}()
+	err = task.Run(run)
+	over()
+	<-done
+	var cancelled *pipeline.CancelError
+	if errors.As(err, &cancelled) {
+		return nil
+	}
+	return err
+}
+
+// read hands over the lines of the input. It ends with the input, or with the
+// process.
+func (c *conversation) read() {
+	defer close(c.lines)
+	scanner := bufio.NewScanner(c.w.stdin)
+	scanner.Buffer(nil, maxLine)
+	for scanner.Scan() {
+		select {
+		case c.lines <- scanner.Text():
+		case <-c.task.Done():
+			return
+		}
+	}
+	if err := scanner.Err(); err != nil && !errors.Is(err, io.EOF) {
+		c.paper.note("the input ended: " + err.Error())
+	}
+}
+
+// talk brings the user's lines to the bot until the input or the conversation
+// ends. Someone who types may do so at any time, and so interrupt the bot; from a
+// pipe a line waits until the bot has answered the one before.
+func (c *conversation) talk(ctx context.Context) {
+	breaks := make(chan os.Signal, 2)
+	if c.w.interactive {
+		signal.Notify(breaks, os.Interrupt)
+		defer signal.Stop(breaks)
+	}
+	var last time.Time
+	for {
+		if !c.w.interactive && !c.turns.wait(ctx) {
+			return
+		}
+		busy, changed := c.turns.busy()
+		if !busy {
+			c.paper.ask()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case line, more := <-c.lines:
+			if !more {
+				c.task.End("the input has ended")
+				return
+			}
+			c.say(line)
+		case <-breaks:
+			if time.Since(last) < quitWithin {
+				c.task.Cancel("Ctrl-C")
+				return
+			}
+			last = time.Now()
+			c.interrupt(busy)
+		}
+	}
+}
+
+// say brings one line to the bot.
+func (c *conversation) say(line string) {
+	c.paper.typed()
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return
+	}
+	if !c.w.interactive {
+		c.paper.line("you", line)
+	}
+	c.turns.asked()
+	c.task.QueueFrame(&frames.UserTextFrame{Text: line})
+}
+
+// interrupt stops the bot without saying anything.
+func (c *conversation) interrupt(busy bool) {
+	if !busy {
+		c.paper.note("Ctrl-C again to quit.")
+		return
+	}
+	c.turns.silenced()
+	c.task.QueueFrame(&frames.UserTextFrame{NoRun: true})
+}

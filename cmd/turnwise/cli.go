@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+const description = `Conversations that a flow steers, in the browser and in the terminal.
+
+Nothing is needed to try it: without a key and a network an offline stand-in plays the
+language model's part.`
+
+// cli is the command line.
+type cli struct {
+	LogFormat string `enum:"text,json" default:"text" help:"How the log is written: text or json."`
+	LogLevel  string `enum:",debug,info,warn,error" default:"" placeholder:"LEVEL" help:"What the log holds: debug, info, warn or error. The default is info, and for chat warn."`
+
+	Serve      serveCmd      `cmd:"" help:"Serve a bot to browsers and to RTVI clients."`
+	Chat       chatCmd       `cmd:"" help:"Talk to the bot here in the terminal."`
+	OfflineLLM offlineLLMCmd `cmd:"" name:"offline-llm" help:"Serve the offline stand-in as an OpenAI-compatible server."`
+	Version    struct{}      `cmd:"" help:"Print the version."`
+}
+
+type serveCmd struct {
+	modelFlags
+	Addr           string        `default:":8080" placeholder:"ADDR" help:"Where to listen, host:port; :0 takes a free port."`
+	MaxSessions    int           `default:"1000" placeholder:"N" help:"The most conversations at a time; further clients are refused with 503."`
+	ConnectRate    int           `default:"500" placeholder:"N" help:"The most conversations that begin in a second."`
+	Drain          time.Duration `default:"20s" placeholder:"TIME" help:"How long conversations may go on after SIGTERM or Ctrl-C; a second Ctrl-C stops at once."`
+	IdleTimeout    time.Duration `default:"15m" placeholder:"TIME" help:"End a conversation in which nothing is said for so long; 0 never does."`
+	AllowedOrigins []string      `name:"allow-origin" placeholder:"ORIGIN" help:"A web origin besides the server's own that may connect, e.g. https://shop.example; * for all. Repeatable."`
+	PublicURL      string        `placeholder:"URL" help:"The address clients use, when it is not the one they send, behind a proxy."`
+	NoMetrics      bool          `help:"Leave out /metrics."`
+}
+
+type chatCmd struct {
+	modelFlags
+	Inside bool `help:"Show nodes and function calls as they happen."`
+}
+
+type offlineLLMCmd struct {
+	Addr string        `default:"127.0.0.1:8090" placeholder:"ADDR" help:"Where to listen, host:port."`
+	Pace time.Duration `default:"0" placeholder:"TIME" help:"Pause before each word, to look like a model at work."`
+}
+
+// modelFlags choose who answers.
+type modelFlags struct {
+	LLM     string `name:"llm" enum:"offline,openai" default:"offline" help:"Who answers: offline, a stand-in that needs nothing, or openai, any OpenAI-compatible server."`
+	Model   string `placeholder:"NAME" help:"The model's name at the server, with --llm openai."`
+	BaseURL string `placeholder:"URL" help:"Address of an OpenAI-compatible server such as Ollama or vLLM, e.g. http://localhost:11434/v1; implies --llm openai."`
+
+	Pace *time.Duration `placeholder:"TIME" help:"Pause of the offline stand-in before each word, to look like a model at work. The default is 20ms, and none in a pipe."`
+}
+
+// defaultPace makes the offline model look like one at work, slow enough to be
+// interrupted.
+const defaultPace = 20 * time.Millisecond
+
+// examples teach by doing; they follow the help of their command.
+func examples(command string) string {
+	switch command {
+	case "":
+		return `Examples:
+  turnwise serve                     a page to chat with on http://localhost:8080
+  turnwise chat                      the same conversation here
+  echo "a table for four" | turnwise chat
+  turnwise serve --help              all there is to say about one command
+
+Exit codes: 0 fine, 1 something failed, 2 the command line is wrong.
+`
+	case "serve":
+		return `Examples:
+  turnwise serve
+  turnwise serve --addr 127.0.0.1:9000 --max-sessions 50
+  OPENAI_API_KEY=… turnwise serve --llm openai --model gpt-4.1-mini
+  turnwise serve --base-url http://localhost:11434/v1 --model qwen3      with Ollama
+
+Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or look at
+/healthz, /readyz and /metrics. The key is read from OPENAI_API_KEY alone.
+`
+	case "chat":
+		return `Examples:
+  turnwise chat
+  turnwise chat --inside                              with nodes and function calls
+  printf 'a table for four\ntomorrow at 7 pm\n' | turnwise chat
+  turnwise chat --base-url http://localhost:11434/v1 --model qwen3
+
+Ctrl-C interrupts the bot; twice, or Ctrl-D, ends the conversation.
+`
+	case "offline-llm":
+		return `Examples:
+  turnwise offline-llm --addr 127.0.0.1:8090
+  curl -s http://127.0.0.1:8090/v1/chat/completions -H 'Content-Type: application/json' \
+    -d '{"model":"offline","messages":[{"role":"user","content":"hello"}]}'
+  turnwise serve --base-url http://127.0.0.1:8090/v1 --model offline
+`
+	}
+	return ""
+}
+
+// withExamples prints kong's help and the examples after it.
+func withExamples(options kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	command := ""
+	if n := ctx.Selected(); n != nil {
+		command = n.Name
+	}
+	if text := examples(command); text != "" {
+		_, err := fmt.Fprint(ctx.Stdout, "\n", text)
+		return err
+	}
+	return nil
+}
+
+// logger makes the log the command line asks for.
+func (c *cli) logger(w io.Writer, level slog.Level) (*slog.Logger, error) {
+	if c.LogLevel != "" {
+		if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+			return nil, usageError(err.Error())
+		}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return slog.New(slog.NewTextHandler(w, options)), nil
+}
+
+// version is the module's version, or the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel " + s.Value[:12]
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// untilStopped ends with the first SIGINT or SIGTERM. The second one then does what
+// it does to any process.
+func untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -118,6 +118,9 @@ func (m *Model) act(d *Decision, s *scene, r *responder, ranked []candidate, ear
 		if args, ok := second.call(); ok {
 			d.Calls = append(d.Calls, frames.ToolCall{Name: second.tool.name, Args: args})
 			d.Why += " and " + second.tool.name
+			if second.begins() < best.begins() {
+				d.Calls[0], d.Calls[1] = d.Calls[1], d.Calls[0]
+			}
 		}
 	}
 }
@@ -134,6 +137,16 @@ func (c *candidate) call() (json.RawMessage, bool) {
 	}
 	args = c.tool.arguments(c.filled)
 	return args, c.tool.accepts(args)
+}
+
+// begins is where the words that call for the function begin.
+func (c *candidate) begins() int {
+	for i, e := range c.evidence {
+		if e {
+			return i
+		}
+	}
+	return len(c.evidence)
 }
 
 // independent is a second function that other words clearly call for, complete

@@ -200,22 +200,25 @@ func (h *hearing) topics() int {
 
 func topical(t *words.Token) bool { return t.Kind == words.Digits || t.Kind == words.Word && !t.Stop }
 
-// says reports whether the text contains the phrase, word by word.
+// says reports whether the text contains one of the phrases, word by word.
 func (h *hearing) says(phrases ...string) bool {
 	for _, p := range phrases {
-		want := strings.Fields(p)
-		for i := 0; i+len(want) <= len(h.Tokens); i++ {
-			match := true
-			for k, w := range want {
-				if h.Tokens[i+k].Low != w {
-					match = false
-					break
-				}
-			}
-			if match {
+		for i := range h.Tokens {
+			if h.saysAt(i, p) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func (h *hearing) saysAt(i int, phrase string) bool {
+	for more := true; more; i++ {
+		var word string
+		word, phrase, more = strings.Cut(phrase, " ")
+		if i >= len(h.Tokens) || h.Tokens[i].Low != word {
+			return false
+		}
+	}
+	return true
 }

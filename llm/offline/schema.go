@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/turnwise/turnwise/llm/offline/internal/speech"
 	"github.com/turnwise/turnwise/llm/offline/internal/values"
 	"github.com/turnwise/turnwise/llm/offline/internal/words"
@@ -409,26 +407,4 @@ func series(list []string, link string) string {
 	default:
 		return strings.Join(list[:n-1], ", ") + " " + link + " " + list[n-1]
 	}
-}
-
-// gate checks whole argument objects; nil refuses everything.
-type gate struct{ resolved *jsonschema.Resolved }
-
-// newGate compiles a schema. One that is broken refuses everything: a call that
-// could not be checked is not made.
-func newGate(schema json.RawMessage) gate {
-	var s jsonschema.Schema
-	if json.Unmarshal(schema, &s) != nil {
-		return gate{}
-	}
-	resolved, err := s.Resolve(nil)
-	if err != nil {
-		return gate{}
-	}
-	return gate{resolved}
-}
-
-func (g gate) accepts(args json.RawMessage) bool {
-	var v any
-	return g.resolved != nil && json.Unmarshal(args, &v) == nil && g.resolved.Validate(v) == nil
 }

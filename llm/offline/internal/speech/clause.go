@@ -36,6 +36,9 @@ func sentences(text string) []string {
 			quote = opens(r)
 		case r == '\n':
 			add(i)
+		case r == ';':
+			add(i)
+			start = next
 		case r == '!' || r == '?' || r == '.' && !abbreviation(text[:i]):
 			if startsSentence(text[next:]) {
 				add(next)
@@ -186,8 +189,8 @@ func bare(w string) string { return strings.Trim(words.Lower(w), ".,;:!?()[]\"â€
 
 func conditional(w string) bool {
 	switch w {
-	case "if", "when", "once", "after", "unless", "until", "before", "while", "as", "because", "since", "should", "otherwise", "else", "in",
-		"whenever", "depending", "without", "using", "via", "even", "for", "on":
+	case "if", "when", "once", "after", "unless", "until", "before", "while", "because", "since", "should", "otherwise", "else",
+		"whenever", "depending":
 		return true
 	}
 	return false

@@ -34,6 +34,9 @@ func polar(clause []string) string {
 	if len(clause) == 3 && words.Lower(clause[0]) == "you" && rightness(words.Lower(clause[2])) {
 		return "Is that right?"
 	}
+	if len(clause) > 1 && words.Lower(clause[0]) == "to" {
+		return Sentence("should I "+strings.Join(clause[1:], " "), "?")
+	}
 	if inverted, ok := invert(clause); ok {
 		return Sentence(strings.Join(inverted, " "), "?")
 	}
@@ -88,11 +91,41 @@ func whQuestion(w []string) []string {
 		}
 		return append([]string{"could", "you", "tell", "me"}, w...)
 	}
-	if len(w) > 2 && beginsNoun(words.Lower(w[1])) {
-		if inverted, ok := invert(w[1:]); ok {
-			return append([]string{w[0]}, inverted...)
+	if k := nounAt(w); k > 0 {
+		if inverted, ok := invert(w[k:]); ok {
+			return append(append([]string{}, w[:k]...), inverted...)
 		}
-		return append([]string{"could", "you", "tell", "me"}, w...)
+		if k == 1 {
+			return append([]string{"could", "you", "tell", "me"}, w...)
+		}
+	}
+	return obliged(w)
+}
+
+// nounAt finds the noun phrase that is the subject, where no verb stands before
+// it.
+func nounAt(w []string) int {
+	for k := 1; k+1 < len(w); k++ {
+		low := words.Lower(w[k])
+		if auxiliary(low) {
+			return 0
+		}
+		if beginsNoun(low) && !isPreposition(words.Lower(w[k-1])) {
+			return k
+		}
+	}
+	return 0
+}
+
+// obliged makes "which name to use" into "which name should I use".
+func obliged(w []string) []string {
+	for k := 1; k+1 < len(w); k++ {
+		if auxiliary(words.Lower(w[k])) {
+			return w
+		}
+		if words.Lower(w[k]) == "to" && !isPreposition(words.Lower(w[k+1])) && !beginsNoun(words.Lower(w[k+1])) {
+			return append(append(append([]string{}, w[:k]...), "should", "I"), w[k+1:]...)
+		}
 	}
 	return w
 }
@@ -199,12 +232,14 @@ func expand(clause []string) []string {
 // wanted asks for a thing.
 func wanted(w []string) string {
 	low := words.Lower(w[0])
-	thing := strings.Join(w, " ")
+	thing := strings.TrimSuffix(strings.Join(w, " "), " again")
 	switch {
 	case low == "confirmation" || low == "approval":
 		return "Is that right?"
 	case low == "help" || low == "permission":
 		return Sentence("may I have your "+thing, "?")
+	case strings.HasSuffix(low, "patience") || strings.Contains(thing, "moment"):
+		return "One moment, please."
 	}
 	if !beginsNoun(low) && low != "any" && low != "some" && low != "another" && low != "more" {
 		thing = "the " + thing

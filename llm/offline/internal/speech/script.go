@@ -83,7 +83,7 @@ func (s *Script) sentence(sentence string, tools []string) {
 	switch {
 	case asksForSummary(fields):
 		s.Summary = true
-	case conditional(low) && low != "for" && low != "in" && low != "on":
+	case conditional(low):
 	case mentions(lead, tools) && kind != greetVerb && !strings.ContainsAny(lead, `"“`):
 		s.beforeMention(lead, tools)
 	case direct(lead, low):

@@ -262,10 +262,9 @@ func monthName(w string) (time.Month, bool) {
 	if len(w) < 3 {
 		return 0, false
 	}
-	for m := time.January; m <= time.December; m++ {
-		name := words.Lower(m.String())
-		if w == name || w == name[:3] || m == time.September && w == "sept" {
-			return m, true
+	for m, name := range [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"} {
+		if w[:3] == name[:3] && (len(w) == 3 || w == name || w == "sept") {
+			return time.Month(m + 1), true
 		}
 	}
 	return 0, false

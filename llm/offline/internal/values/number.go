@@ -124,11 +124,12 @@ func phraseAt(tokens []words.Token, i int) (Number, bool) {
 // not.
 func matchPhrase(tokens []words.Token, i int, phrase string) int {
 	n := 0
-	for word := range strings.FieldsSeq(phrase) {
+	for more := true; more; n++ {
+		var word string
+		word, phrase, more = strings.Cut(phrase, " ")
 		if i+n >= len(tokens) || tokens[i+n].Low != word {
 			return 0
 		}
-		n++
 	}
 	return n
 }

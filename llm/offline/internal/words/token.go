@@ -73,6 +73,16 @@ func Split(text string, limit int) []Token {
 
 // Lower is s in lower case with typographic apostrophes made plain.
 func Lower(s string) string {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
 	if strings.Contains(s, "’") {
 		s = strings.ReplaceAll(s, "’", "'")
 	}

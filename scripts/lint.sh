@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt, go vet, staticcheck and govulncheck. The last two are pinned in
+# gofmt, go mod tidy, go vet, staticcheck and govulncheck. The last two are pinned in
 # tools/go.mod, a module of its own, so that nobody who imports Turnwise gets
 # them into their go.sum.
 set -euo pipefail
@@ -16,6 +16,11 @@ for f in "${sources[@]}"; do [ -f "$f" ] && present+=("$f"); done
 unformatted=$(gofmt -s -l "${present[@]}")
 if [ -n "$unformatted" ]; then
   printf 'gofmt: run `make fmt`; these files are not formatted:\n%s\n' "$unformatted"
+  failed=1
+fi
+
+if ! go mod tidy -diff; then
+  printf 'go.mod, go.sum: run `go mod tidy`\n'
   failed=1
 fi
 

@@ -93,12 +93,13 @@ func TestGoCodeInDocumentsIsRealCode(t *testing.T) {
 	}
 }
 
-// compile vets the block as a package of this module, without writing it into
-// the source tree.
+// compile compiles the block as a package of this module, without writing it into
+// the source tree. A program becomes a library for that, which needs no linking.
 func compile(t *testing.T, b block) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(file, []byte(b.code), 0o600); err != nil {
+	code := strings.Replace(b.code, "package main\n", "package snippet\n", 1)
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	top, err := filepath.Abs(root)
@@ -116,7 +117,7 @@ func compile(t *testing.T, b block) {
 	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-overlay", overlayFile, "-o", os.DevNull, "./"+pkg)
+	cmd := exec.Command("go", "build", "-overlay", overlayFile, "./"+pkg)
 	cmd.Dir = top
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s does not compile: %v\n%s", b.where, err, out)

@@ -136,7 +136,7 @@ func (fm *FlowManager) open(p *prepared) {
 		spoke = true
 	}
 	if p.node.responds() {
-		fm.cfg.Enqueuer.QueueFrame(&frames.LLMRunFrame{})
+		fm.cfg.Enqueuer.QueueFrame(&frames.LLMRunFrame{Wanted: func() bool { return fm.isCurrent(p.node) }})
 	}
 	if len(p.node.PostActions) > 0 && (fm.plain != nil || spoke && !p.node.responds()) {
 		fm.cfg.Enqueuer.QueueFrame(fm.turnMark(p.node))

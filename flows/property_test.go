@@ -237,13 +237,14 @@ func (s *session) wantNoEcho() {
 		if r.Context.Tools.Len() == 0 {
 			continue // a summary's
 		}
-		fresh := false
+		fresh, newest := false, seen
 		for _, e := range r.Context.Entries {
 			if e.ID() > seen {
-				seen = e.ID()
+				newest = max(newest, e.ID())
 				fresh = fresh || e.Message().Role != frames.RoleAssistant
 			}
 		}
+		seen = newest
 		if !fresh {
 			s.t.Errorf("request %d has nothing new to answer:\n%s\nevents %v\nheard %q", i, show(r.Context), s.log(), s.said())
 		}

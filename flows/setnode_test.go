@@ -23,6 +23,19 @@ func TestSetNode(t *testing.T) {
 		s.wantSaid("bot one ", "bot at b")
 		s.wantRequest(1, "developer: task a", "assistant: one", "developer: task b", "tools:")
 	})
+	virtual(t, "in the same instant as Initialize leaves one reply", func(t *testing.T) {
+		s := start(t, nil, step{"at b"})
+		if err := s.fm.Initialize(t.Context(), node("a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.fm.SetNode(t.Context(), node("b")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(2 * time.Second)
+		s.wantNode("b")
+		s.wantAsked(1)
+		s.wantSaid("bot at b")
+	})
 	virtual(t, "while a transition is pending drops the pending one", func(t *testing.T) {
 		s := start(t, nil, step{call("go"), call("wait")})
 		s.initialize(node("a", fn("go", "ok", node("b")), slow("wait", time.Second, "done", nil)))

@@ -157,8 +157,35 @@ func (c *LLMContext) LastUser() (id EntryID, text string, ok bool) {
 func (c *LLMContext) AppendProvisional(response uint64, messages ...Message) EntryID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.version++
+	return c.addProvisional(response, c.append(messages))
+}
+
+// InsertProvisional is [LLMContext.AppendProvisional] for a response to an older
+// state of the conversation: the messages go behind what the snapshot s has, before
+// what was added since. Where the end of the snapshot is no longer there they are
+// appended.
+func (c *LLMContext) InsertProvisional(s Snapshot, response uint64, messages ...Message) EntryID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := 0
+	if n := len(s.Entries); n > 0 {
+		if at = c.find(s.Entries[n-1].id) + 1; at == 0 {
+			at = len(c.entries)
+		}
+	}
+	// A shared tail must not be overwritten, so it is copied before it moves.
+	tail := append([]*Entry(nil), c.entries[at:]...)
+	if len(tail) > 0 {
+		c.own()
+		c.entries = c.entries[:at]
+	}
 	id := c.append(messages)
+	c.entries = append(c.entries, tail...)
+	return c.addProvisional(response, id)
+}
+
+func (c *LLMContext) addProvisional(response uint64, id EntryID) EntryID {
+	c.version++
 	c.provisional = append(c.provisional, provisional{response: response, id: id})
 	return id
 }

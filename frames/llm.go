@@ -3,7 +3,12 @@ package frames
 // LLMRunFrame asks the model service for a generation. Requests merge: however
 // many wait when the service can run, one generation answers them. It survives
 // interruptions, so that a node that was entered is never left silent.
-type LLMRunFrame struct{ UninterruptibleFrame }
+type LLMRunFrame struct {
+	UninterruptibleFrame
+	// Wanted is asked on the loop, when the frame has reached the service, whether
+	// the request still stands; nil means that it does.
+	Wanted func() bool
+}
 
 // LLMMessagesAppendFrame appends messages to the conversation and, with Run, asks
 // for a generation.

@@ -65,7 +65,7 @@ func (s *Service) enterCalls(g *generation) {
 		b.calls = append(b.calls, s.newCall(g, b, i))
 	}
 	messages[0] = frames.Message{Role: frames.RoleAssistant, Text: g.text.String(), ToolCalls: g.calls}
-	first := s.cfg.Context.AppendProvisional(g.response, messages...)
+	first := s.cfg.Context.InsertProvisional(g.asked, g.response, messages...)
 	for i, c := range b.calls {
 		c.entry = first + 1 + frames.EntryID(i)
 	}
@@ -86,7 +86,7 @@ func (s *Service) startCalls() {
 
 func (s *Service) newCall(g *generation, b *batch, i int) *call {
 	return &call{batch: b, Call: Call{
-		ToolCall: g.calls[i], Index: i, Response: g.response, Tools: g.tools,
+		ToolCall: g.calls[i], Index: i, Response: g.response, Tools: g.asked.Tools,
 		IdempotencyKey: fmt.Sprintf("%s/%d/%d", s.SessionID(), g.response, i),
 	}}
 }

@@ -32,7 +32,7 @@ type generation struct {
 	attempt  int // counts every attempt; pieces of older ones are ignored
 	tries    int // attempts with this model
 	cancel   context.CancelCauseFunc
-	tools    *frames.Toolset
+	asked    frames.Snapshot // the conversation it answers
 	begun    time.Time
 	text     strings.Builder
 	calls    []frames.ToolCall
@@ -101,7 +101,7 @@ func (s *Service) try(g *generation) {
 		Context: s.cfg.Context.Snapshot(), SessionID: s.SessionID(),
 		Temperature: s.cfg.Temperature, MaxTokens: s.cfg.MaxTokens,
 	}
-	g.tools = req.Context.Tools
+	g.asked = req.Context
 	ctx, cancel := context.WithCancelCause(s.Base.Context(pipeline.TurnScope))
 	g.cancel = cancel
 	a := attempt{gen: g, number: g.attempt, model: g.model, req: req, deadlines: s.cfg.Deadlines, cancel: cancel}
@@ -244,7 +244,7 @@ func (s *Service) complete(g *generation, finish string) {
 // enter puts the text of a response without calls in the conversation.
 func (s *Service) enter(g *generation) {
 	if g.text.Len() > 0 {
-		s.cfg.Context.AppendProvisional(g.response, frames.Message{Role: frames.RoleAssistant, Text: g.text.String()})
+		s.cfg.Context.InsertProvisional(g.asked, g.response, frames.Message{Role: frames.RoleAssistant, Text: g.text.String()})
 	}
 }
 

@@ -126,6 +126,20 @@ func TestARunRequestWhileAResponseIsUnderWayIsAnsweredAfterIt(t *testing.T) { //
 	})
 }
 
+func TestWhatIsAddedDuringAResponseStandsBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t, llm.Config{}, step{"One ", time.Second, call("1", "f", `{}`)}, step{"Two."})
+		s.convo.SetTools(tools("f"))
+		s.svc.RegisterFunction("f", after(0, "x"))
+		s.start()
+		s.say("count")
+		s.task.QueueFrame(&frames.UserTextFrame{Text: "by the way", Quiet: true})
+		time.Sleep(5 * time.Second)
+		s.end()
+		s.want(s.history(), "user: count", "assistant: One  [1 f {}]", "tool 1: x", "user: by the way", "assistant: Two.")
+	})
+}
+
 func TestAResponseWithoutTextStillEnds(t *testing.T) { // RT32
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t, llm.Config{}, step{call("1", "f", `{}`)}, step{}, step{"Ok."})

@@ -101,8 +101,10 @@ func (s *Service) Process(f frames.Frame, dir pipeline.Direction) {
 	}
 	switch f := f.(type) {
 	case *frames.LLMRunFrame:
-		s.rounds = 0
-		s.requestRun()
+		if f.Wanted == nil || f.Wanted() {
+			s.rounds = 0
+			s.requestRun()
+		}
 	case *frames.LLMMessagesAppendFrame:
 		s.cfg.Context.Append(f.Messages...)
 		if f.Run {

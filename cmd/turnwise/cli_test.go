@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestTheCommandLine(t *testing.T) {
+	key := map[string]string{"OPENAI_API_KEY": "sk-secret-1234567890"}
+	for _, c := range []struct {
+		name, args string
+		env        map[string]string
+		code       int
+		out, err   string
+	}{
+		{"without anything it tells how", "", nil, 0, "turnwise serve", ""},
+		{"help teaches with examples", "--help", nil, 0, "Exit codes", ""},
+		{"help of a command too", "serve --help", nil, 0, "OPENAI_API_KEY=… turnwise serve --llm openai", ""},
+		{"and of the chat", "chat --help", nil, 0, "Ctrl-C interrupts", ""},
+		{"and of the stand-in", "offline-llm --help", nil, 0, "curl", ""},
+		{"the version", "version", nil, 0, "turnwise ", ""},
+		{"an unknown command", "sing", nil, 2, "", "sing"},
+		{"an unknown flag", "serve --loud", nil, 2, "", "turnwise serve --help"},
+		{"a flag without its value", "serve --addr", nil, 2, "", "--addr"},
+		{"a value of the wrong kind", "serve --max-sessions many", nil, 2, "", "--max-sessions"},
+		{"a negative number", "serve --max-sessions=-1", nil, 2, "", "MaxSessions"},
+		{"an unknown model kind", "serve --llm magic", nil, 2, "", "--llm"},
+		{"an unknown log format", "version --log-format xml", nil, 2, "", "--log-format"},
+		{"a model without a server", "serve --model gpt-4.1-mini", nil, 2, "", "--llm openai"},
+		{"a server without a model", "serve --llm openai", key, 2, "", "--model"},
+		{"OpenAI without a key", "chat --llm openai --model gpt-4.1-mini", nil, 2, "", "OPENAI_API_KEY"},
+		{"a base URL that is none", "serve --base-url not-a-url --model x", key, 2, "", "BaseURL"},
+		{"a public URL that is none", "serve --public-url not-a-url", nil, 2, "", "PublicURL"},
+		{"an address that cannot be", "serve --addr 256.0.0.1:0", nil, 1, "", "--addr"},
+		{"and for the stand-in", "offline-llm --addr 256.0.0.1:0", nil, 1, "", "--addr"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := run(t, c.env, "", strings.Fields(c.args)...)
+			if got.code != c.code {
+				t.Errorf("exit code %d, not %d: %s", got.code, c.code, got.stderr)
+			}
+			if !strings.Contains(got.stdout, c.out) || !strings.Contains(got.stderr, c.err) {
+				t.Errorf("said %q and %q", got.stdout, got.stderr)
+			}
+			if strings.Contains(got.stdout+got.stderr, "sk-secret") {
+				t.Error("it told the key")
+			}
+		})
+	}
+}
+
+func TestServeAnswersUntilItIsStopped(t *testing.T) {
+	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-format", "json")
+	response, err := http.Get(address + "/api/flow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	var flow struct {
+		Title string
+		Model struct {
+			StandIn bool
+			Note    string
+		}
+		Nodes []struct{ Name string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&flow); err != nil {
+		t.Fatal(err)
+	}
+	if flow.Title == "" || !flow.Model.StandIn || flow.Model.Note == "" || len(flow.Nodes) < 5 {
+		t.Errorf("the flow is %+v", flow)
+	}
+}

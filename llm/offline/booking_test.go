@@ -73,7 +73,7 @@ func TestABookingGoesThrough(t *testing.T) {
 func TestAGuestAsksChangesAndCorrects(t *testing.T) {
 	begin(t, booking(), "greeting").
 		say("What are your opening hours?").say("Do you have anything vegetarian?").say("is there parking?").say("we'd be fifteen").say("no, twelve, sorry, eight").
-		say("next friday").say("at seven").say("8:30 pm then").say("Is it far?").say("bob").say("no, that's wrong").
+		say("next friday").say("at seven").say("8:30 pm then").say("Is it far?").say("bob").say("how many people did I say?").say("no, that's wrong").
 		expect(`
 			bot: Hello! How many people will be coming?
 			user: What are your opening hours?
@@ -102,6 +102,8 @@ func TestAGuestAsksChangesAndCorrects(t *testing.T) {
 			user: bob
 			call: record_name {"name":"Bob"}
 			bot: Let me read that back: 8 people, on Friday, 12 June, at 20:30, under the name Bob. Is everything right?
+			user: how many people did I say?
+			bot: I have 8 people. Is everything right?
 			user: no, that's wrong
 			call: change_booking {}
 			bot: Hello! How many people will be coming?`)

@@ -99,7 +99,7 @@ func (j *judge) rank(choice frames.ToolChoice) []candidate {
 func (m *Model) act(d *Decision, s *scene, r *responder, ranked []candidate, earlier []*hearing) {
 	best := &ranked[0]
 	best.remember(earlier)
-	best.recall(s.lastCall(best.tool.name))
+	best.recall(s.allCalls())
 	if slot, problem := best.problem(); problem != "" {
 		d.Text, d.Why = r.again(slot, problem), "what was said for "+slot.name+" cannot be used"
 		return

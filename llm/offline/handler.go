@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"time"
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm"
@@ -193,6 +192,3 @@ func (a *api) whole(w http.ResponseWriter, r *http.Request, req *llm.Request, he
 		Usage   *chatUsage    `json:"usage,omitempty"`
 	}{head, []wholeChoice{{Message: message, FinishReason: finish}}, used})
 }
-
-// writeTimeout bounds the time for one event of a stream.
-const writeTimeout = 30 * time.Second

@@ -1,10 +1,10 @@
 package offline
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
+	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm/offline/internal/values"
 	"github.com/turnwise/turnwise/llm/offline/internal/words"
 )
@@ -262,21 +262,44 @@ func completeDateTime(f *filler, s *slot, now, old filling) filling {
 	return joined
 }
 
-// recall fills what is missing from the arguments of an earlier call, when the
-// user has changed something about it.
-func (c *candidate) recall(args json.RawMessage) {
-	changed := false
-	for i := range c.filled {
-		changed = changed || c.filled[i].ok && c.tool.slots[i].kind != kindConst
-	}
-	if !changed {
+// recall fills what is missing from the arguments of earlier calls, the latest
+// first, when the user has said something for the function: "at eight then" is
+// still for the same day. Only what belongs to the whole conversation is taken over,
+// and it must be needed.
+func (c *candidate) recall(calls []frames.ToolCall) {
+	if !c.said() {
 		return
 	}
-	for _, m := range members(args) {
-		for i := range c.tool.slots {
-			if s := &c.tool.slots[i]; s.name == m.name && !c.filled[i].ok && c.filled[i].problem == "" {
-				c.filled[i] = filling{ok: true, value: m.value}
+	for k := len(calls) - 1; k >= 0 && c.missing() != nil; k-- {
+		for _, m := range members(calls[k].Args) {
+			for i := range c.tool.slots {
+				s := &c.tool.slots[i]
+				if s.name == m.name && s.required && s.lasts() && !c.filled[i].ok && c.filled[i].problem == "" {
+					c.filled[i] = filling{ok: true, value: m.value}
+				}
 			}
 		}
 	}
+}
+
+// said reports whether the user gave any argument.
+func (c *candidate) said() bool {
+	for i := range c.filled {
+		if c.filled[i].ok && c.tool.slots[i].kind != kindConst {
+			return true
+		}
+	}
+	return false
+}
+
+// lasts reports whether a slot's value is likely to hold for the rest of a
+// conversation, as a day and a name do, and the number of things ordered does not.
+func (s *slot) lasts() bool {
+	switch s.kind {
+	case kindDate, kindTime, kindDateTime, kindEmail, kindPhone, kindName, kindPattern:
+		return true
+	case kindInteger:
+		return s.about["people"]
+	}
+	return false
 }

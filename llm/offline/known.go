@@ -217,6 +217,24 @@ func (r *responder) lookup(phrase string) (value, bool) {
 	return value{}, false
 }
 
+// recollect recites what the user said about what a question asks; empty if that
+// is not known.
+func (r *responder) recollect(question string) string {
+	want := aboutOf(question)
+	known := r.known()
+	for i := len(known) - 1; i >= 0; i-- {
+		if !known[i].argument {
+			continue
+		}
+		for concept := range aboutOf(words.Identifier(known[i].name + " " + known[i].by)) {
+			if text := recite(known[i]); want[concept] && text != "" {
+				return "I have " + text + "."
+			}
+		}
+	}
+	return ""
+}
+
 // tell says the values a phrase names, or a fact about it.
 func (r *responder) tell(phrase string) string {
 	if v, ok := r.lookup(phrase); ok {

@@ -39,7 +39,7 @@ func TestWhateverIsSaidArgumentsFitTheSchema(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	m := offline.New(offline.Config{Now: wednesday})
 	called := 0
-	for range 3000 {
+	for range 1500 {
 		schema, words := randomSchema(random), randomWords(random)
 		convo := frames.NewLLMContext("Ask the guest for it. Ask how many, when and what name.")
 		convo.SetTools([]frames.Tool{{Name: "record_it", Description: "Record it.", Parameters: json.RawMessage(schema)}})
@@ -50,8 +50,8 @@ func TestWhateverIsSaidArgumentsFitTheSchema(t *testing.T) {
 			strictlyFits(t, schema, words, c.Args)
 		}
 	}
-	if called < 200 {
-		t.Errorf("only %d of 3000 utterances led to a call", called)
+	if called < 100 {
+		t.Errorf("only %d of 1500 utterances led to a call", called)
 	}
 }
 

@@ -224,6 +224,11 @@ func (r *responder) reply() string {
 		return say(r.abilities(), goOn)
 	}
 	if h.inquires() {
+		if h.says("did i", "have i", "i say", "i said", "my") {
+			if known := r.recollect(h.Text); known != "" {
+				return say(known, goOn)
+			}
+		}
 		if fact := r.fact(h.Text); fact != "" {
 			return say(fact, goOn)
 		}
@@ -277,13 +282,22 @@ func (r *responder) abilities() string {
 	var names []string
 	for i := range r.set.tools {
 		if len(names) < 6 {
-			names = append(names, r.set.tools[i].label)
+			names = append(names, topicOf(r.set.tools[i].label))
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
 	return "Here I know about: " + series(names, "and") + "."
+}
+
+// topicOf is a function's name without the verb that is about its working.
+func topicOf(label string) string {
+	verb, rest, ok := strings.Cut(label, " ")
+	if ok && (words.Plumbing(words.Stem(verb)) || verb == "do") {
+		return rest
+	}
+	return label
 }
 
 // fact is a statement of the instructions that answers a question; empty if there

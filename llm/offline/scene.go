@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -52,9 +51,7 @@ type scene struct {
 	results []result
 	// last is what the bot said last in this node, and whenever.
 	last, ever string
-	// calls are the calls made in this node, oldest first.
-	calls   []frames.ToolCall
-	evening bool
+	evening    bool
 }
 
 // readScene reads the end of a history back to where the current node began.
@@ -131,17 +128,20 @@ func isAsyncResult(text string) bool {
 // commands recognizes a node's instructions that were given the user's role: they
 // speak about the user as somebody else.
 func commands(text string) bool {
-	script := speech.NewScript(text, nil)
-	low := words.Lower(text)
-	if script.Summary || len(script.Parts) == 0 || strings.HasSuffix(strings.TrimSpace(text), "?") {
+	if strings.HasSuffix(strings.TrimSpace(text), "?") || !aboutUser(words.Lower(text)) {
 		return false
 	}
+	script := speech.NewScript(text, nil)
+	return len(script.Parts) > 0 && !script.Summary
+}
+
+func aboutUser(low string) bool {
 	for _, who := range [...]string{"the user", "the guest", "the caller", "the customer", "them", "your task", "your job", "you should", "greet ", "their "} {
 		if strings.Contains(low, who) {
 			return true
 		}
 	}
-	return strings.HasPrefix(low, "ask ") || strings.HasPrefix(low, "greet ")
+	return strings.HasPrefix(low, "ask ")
 }
 
 func (s *scene) instructions(begin, from int) string {
@@ -192,7 +192,6 @@ func (s *scene) assistant(m *frames.Message) {
 		s.results = nil
 	}
 	if len(m.ToolCalls) > 0 {
-		s.calls = append(s.calls, m.ToolCalls...)
 		s.said, s.results = nil, nil
 	}
 }
@@ -201,14 +200,13 @@ func isRunning(text string) bool {
 	return strings.HasPrefix(text, `{"status":"in progress"`) || strings.HasPrefix(text, `{"status":"running"`)
 }
 
-// lastCall is the arguments of the last call of a function in this node.
-func (s *scene) lastCall(name string) json.RawMessage {
-	for i := len(s.calls) - 1; i >= 0; i-- {
-		if s.calls[i].Name == name {
-			return s.calls[i].Args
-		}
+// allCalls lists the calls of the history, oldest first.
+func (s *scene) allCalls() []frames.ToolCall {
+	var calls []frames.ToolCall
+	for _, e := range s.entries[max(0, len(s.entries)-maxLookBack):] {
+		calls = append(calls, e.Message().ToolCalls...)
 	}
-	return nil
+	return calls
 }
 
 // hearings are what the user said, as it was understood; the last is to be

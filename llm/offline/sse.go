@@ -12,6 +12,9 @@ import (
 	"github.com/turnwise/turnwise/llm"
 )
 
+// writeTimeout bounds the time for one event of a stream.
+const writeTimeout = 30 * time.Second
+
 // event is one event of a streamed completion.
 type event struct {
 	completion

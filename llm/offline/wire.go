@@ -152,7 +152,13 @@ func contentOf(raw json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
+// maxTools is as many tools as the API allows.
+const maxTools = 128
+
 func (c *chatRequest) tools() (*frames.Toolset, error) {
+	if len(c.Tools) > maxTools {
+		return nil, &invalid{"tools", fmt.Sprintf("at most %d tools are allowed", maxTools)}
+	}
 	tools := make([]frames.Tool, 0, len(c.Tools))
 	for i := range c.Tools {
 		t := &c.Tools[i]

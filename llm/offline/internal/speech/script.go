@@ -50,7 +50,7 @@ const maxInstructions = 8000
 // makes a sentence a matter between the author and the model.
 func NewScript(text string, tools []string) *Script {
 	if len(text) > maxInstructions {
-		text = text[:maxInstructions]
+		text = strings.ToValidUTF8(text[:maxInstructions], "")
 	}
 	s := &Script{}
 	for _, sentence := range sentences(text) {

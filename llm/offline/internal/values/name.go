@@ -42,7 +42,7 @@ func PersonName(tokens []words.Token, asked bool) (Name, bool) {
 // softIntroduction reads "it's Anna", which could as well be "it's late".
 func softIntroduction(tokens []words.Token, asked bool) (Name, bool) {
 	for i := range tokens {
-		for _, intro := range [...]string{"i'm", "i am", "im", "it's", "it is", "this is", "that's", "under", "for", "here is", "make it", "say"} {
+		for _, intro := range [...]string{"i'm", "i am", "im", "it's", "its", "it is", "this is", "that's", "under", "for", "here is", "make it", "say"} {
 			n := matchPhrase(tokens, i, intro)
 			if n == 0 {
 				continue

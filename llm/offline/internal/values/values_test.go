@@ -178,6 +178,7 @@ func TestNamesAreHeard(t *testing.T) {
 		{"my name is anna", false, "Anna"},
 		{"My name is Anna van der Berg and I'd like a table", false, "Anna van der Berg"},
 		{"it's Anna", true, "Anna"},
+		{"its bob", true, "Bob"},
 		{"it's late", true, ""},
 		{"it's Anna", false, ""},
 		{"I'm Bob", false, "Bob"},

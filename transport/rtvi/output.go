@@ -227,7 +227,8 @@ func (o *Output) bare(t Type) {
 
 // trim gives a buffer back that one large message has grown.
 func (o *Output) trim() {
-	if cap(o.buf) > 8<<10 {
+	const keep = 2 << 10
+	if cap(o.buf) > keep {
 		o.buf = nil
 	}
 }

@@ -95,11 +95,12 @@ func TestAnInterruptionSendsWhatWasUnderWayAndClosesIt(t *testing.T) {
 		s.push(reply(1, "One. Two", " and")[:3]...)
 		s.take()
 		s.queue(&frames.UserTextFrame{Text: "Stop!"})
-		s.push(reply(2, "Fine.")...)
 		s.is(`
 			bot-output {"text":"Two and","aggregated_by":"sentence","segment_id":2,"will_be_spoken":false}
 			bot-interrupted
-			bot-llm-stopped
+			bot-llm-stopped`, rtvi.TypeBotTranscription)
+		s.push(reply(2, "Fine.")...)
+		s.is(`
 			user-llm-text {"text":"Stop!"}
 			bot-llm-started
 			bot-llm-text {"text":"Fine."}

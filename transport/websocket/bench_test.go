@@ -19,8 +19,8 @@ import (
 )
 
 // BenchmarkIdleSession measures what one idle connection with its session keeps:
-// a pipeline of three processors, a client that is ready and says nothing. The
-// client's own end is a bare socket.
+// a pipeline of three processors, a client that was answered once and is silent
+// now. The client's own end is a bare socket.
 func BenchmarkIdleSession(b *testing.B) {
 	const sessions = 500
 	up, err := websocket.NewUpgrader(websocket.Config{})
@@ -83,9 +83,8 @@ func bareClient(b *testing.B, srv *httptest.Server) net.Conn {
 	return c
 }
 
-// upgrade makes a WebSocket of a socket and says client-ready.
+// upgrade makes a WebSocket of a socket, says client-ready and then something.
 func upgrade(b *testing.B, c net.Conn) {
-	ready := envelope("client-ready", `{"version":"2.1.0"}`)
 	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	var answer []byte
 	for !strings.HasSuffix(string(answer), "\r\n\r\n") {
@@ -95,9 +94,11 @@ func upgrade(b *testing.B, c net.Conn) {
 		}
 		answer = append(answer, one[0])
 	}
-	// A masked text frame with a mask of zeros.
-	if _, err := c.Write(append([]byte{0x81, 0x80 | byte(len(ready)), 0, 0, 0, 0}, ready...)); err != nil {
-		b.Fatal(err)
+	for _, msg := range []string{envelope("client-ready", `{"version":"2.1.0"}`), envelope("send-text", `{"content":"Hello there. How are you?"}`)} {
+		// A masked text frame with a mask of zeros.
+		if _, err := c.Write(append([]byte{0x81, 0x80 | byte(len(msg)), 0, 0, 0, 0}, msg...)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -25,9 +25,12 @@ type batch struct {
 	ends []int
 }
 
+// keepBatch is the largest buffer that an idle connection keeps for a batch; it has
+// two.
+const keepBatch = 1 << 10
+
 func (b *batch) reset() {
-	const keep = 4 << 10
-	if cap(b.buf) > keep {
+	if cap(b.buf) > keepBatch {
 		b.buf = nil
 	}
 	b.buf, b.ends = b.buf[:0], b.ends[:0]

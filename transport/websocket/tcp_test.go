@@ -244,7 +244,9 @@ func TestAClientThatNeverReadsHoldsUpNobodyElse(t *testing.T) {
 	if err := ws.NetConn().(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	(&peer{Conn: ws, t: t}).text("client-ready", clientReady)
+	p := &peer{Conn: ws, t: t}
+	p.text("client-ready", clientReady)
+	p.until(rtvi.TypeBotReady)
 	if err := converse(url, 2); err != nil {
 		t.Error(err)
 	}

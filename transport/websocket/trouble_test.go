@@ -224,7 +224,8 @@ func TestASlowReaderMissesWhatIsDroppableAndNothingElse(t *testing.T) {
 		}
 		dropped := int(conn.Dropped())
 		p.text("client-message", `{"t":"again"}`)
-		p.until(rtvi.TypeServerResponse) // what was read has made room
+		p.until(rtvi.TypeMetrics) // what was read has made room
+		p.until(rtvi.TypeServerResponse)
 		if essential != words || droppable == 0 || droppable+dropped != 200*words {
 			t.Errorf("%d of %d words came, %d of %d others, %d dropped", essential, words, droppable, 200*words, dropped)
 		}
@@ -284,6 +285,24 @@ func TestAQuietPeerThatAnswersPingsLives(t *testing.T) {
 		if err := <-h.ended; err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+func TestPingsAreAnswered(t *testing.T) {
+	inHouse(t, websocket.Config{}, echo(), func(t *testing.T, h *house) {
+		p := h.dial()
+		pongs := make(chan string, 1)
+		p.SetPongHandler(func(data string) error { pongs <- data; return nil })
+		go p.rest()
+		// Also before the client has said anything.
+		if err := p.WriteControl(gorilla.PingMessage, []byte("marco"), time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-pongs; got != "marco" {
+			t.Errorf("got %q", got)
+		}
+		_ = p.Close()
+		<-h.ended
 	})
 }
 

@@ -35,7 +35,7 @@ func TestLoad(t *testing.T) {
 		t.Fatalf("-sessions must be 1 to 9000, -duration at most 30m, -every positive")
 	}
 	server := startServer(t, "--max-sessions", fmt.Sprint(*sessions+100))
-	atRest, err := server.goroutines(t.Context())
+	atRest, err := server.sample(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,73 +66,76 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// watch samples the server until ctx ends, and fails the test when its memory still
+// watch samples the server until ctx ends, and fails the test when its heap still
 // grows in the second half of a run that is long enough to tell.
 func watch(ctx context.Context, t *testing.T, server *process) {
 	t.Helper()
-	const samples = 12
+	const samples = 24
 	tick := time.NewTicker(max(*duration/samples, 500*time.Millisecond))
 	defer tick.Stop()
 	begun := time.Now()
-	var memory []float64
+	var live []float64
 	for {
 		select {
 		case <-ctx.Done():
-			judgeGrowth(t, memory)
+			judgeGrowth(t, live)
 			return
 		case <-tick.C:
-			goroutines, err := server.goroutines(ctx)
+			s, err := server.sample(ctx)
 			if err != nil {
 				continue // the run has ended, or the server has: the clients will say
 			}
-			mb := server.residentMB()
-			memory = append(memory, mb)
-			t.Logf("%6s  resident %6.1f MB  goroutines %d", time.Since(begun).Round(time.Second), mb, goroutines)
+			live = append(live, s.liveMB)
+			t.Logf("%6s  %s", time.Since(begun).Round(time.Second), s)
 		}
 	}
 }
 
-// judgeGrowth compares the largest memory of the third quarter of a run with that
-// of the last. By then every session has been through whole conversations, so what
-// is still growing would grow for ever.
-func judgeGrowth(t *testing.T, memory []float64) {
+// judgeGrowth compares the heap in the third quarter of a run with that in the
+// last. By then every session has been through whole conversations, so what is
+// still growing would grow for ever.
+func judgeGrowth(t *testing.T, live []float64) {
 	t.Helper()
-	if *duration < time.Minute || len(memory) < 8 {
+	if *duration < time.Minute || len(live) < 16 {
 		return
 	}
-	third, last := 0.0, 0.0
-	for i, mb := range memory {
-		switch quarter := i * 4 / len(memory); quarter {
-		case 2:
-			third = max(third, mb)
-		case 3:
-			last = max(last, mb)
-		}
+	half, quarter := len(live)/2, len(live)/4
+	third, last := mean(live[half:half+quarter]), mean(live[half+quarter:])
+	if last > third*1.25+1 {
+		t.Errorf("the heap still grew at the end: %.1f MB in the third quarter, %.1f MB in the last", third, last)
 	}
-	if last > third*1.15 {
-		t.Errorf("resident memory still grew at the end: %.1f MB in the third quarter, %.1f MB in the last", third, last)
+}
+
+func mean(of []float64) float64 {
+	sum := 0.0
+	for _, v := range of {
+		sum += v
 	}
+	return sum / float64(len(of))
 }
 
 // awaitRest waits until the server has as many goroutines as before the first
 // client, give or take those of idle HTTP connections.
-func awaitRest(t *testing.T, server *process, atRest int) {
+func awaitRest(t *testing.T, server *process, atRest sample) {
 	t.Helper()
 	const slack = 10
-	limit := time.Now().Add(15 * time.Second)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(15 * time.Second)
 	for {
-		goroutines, err := server.goroutines(t.Context())
+		s, err := server.sample(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if goroutines <= atRest+slack {
-			t.Logf("all left: resident %.1f MB, goroutines %d (%d before)", server.residentMB(), goroutines, atRest)
+		if s.goroutines <= atRest.goroutines+slack {
+			t.Logf("all left  %s; before %s", s, atRest)
 			return
 		}
-		if time.Now().After(limit) {
-			t.Errorf("%d goroutines are left of %d sessions; there were %d before", goroutines, *sessions, atRest)
+		select {
+		case <-deadline:
+			t.Errorf("%d goroutines are left of %d sessions; there were %d before", s.goroutines, *sessions, atRest.goroutines)
 			return
+		case <-tick.C:
 		}
-		time.Sleep(50 * time.Millisecond) // another process: nothing to wait on
 	}
 }

@@ -117,18 +117,45 @@ func (p *process) get(ctx context.Context, path string) (string, error) {
 	return string(body), nil
 }
 
-// goroutines is the server's own count, from its metrics.
-func (p *process) goroutines(ctx context.Context) (int, error) {
+// sample is what the server says of itself at one moment.
+type sample struct {
+	goroutines int
+	// liveMB is the heap that was reachable at the last garbage collection, in
+	// megabytes; residentMB is what the system says the process has.
+	liveMB, residentMB float64
+}
+
+// String is one line of the report.
+func (s sample) String() string {
+	return fmt.Sprintf("goroutines %5d  live heap %6.1f MB  resident %6.1f MB", s.goroutines, s.liveMB, s.residentMB)
+}
+
+// sample reads the server's metrics.
+func (p *process) sample(ctx context.Context) (sample, error) {
 	text, err := p.get(ctx, "/metrics")
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
+	goroutines, err := metric(text, "go_goroutines")
+	if err != nil {
+		return sample{}, err
+	}
+	// The collector starts when the heap has doubled, the default of GOGC.
+	next, err := metric(text, "go_memstats_next_gc_bytes")
+	if err != nil {
+		return sample{}, err
+	}
+	return sample{goroutines: int(goroutines), liveMB: next / 2 / (1 << 20), residentMB: p.residentMB()}, nil
+}
+
+// metric is the value of a metric without labels.
+func metric(text, name string) (float64, error) {
 	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(line, "go_goroutines "); ok {
-			return strconv.Atoi(strings.TrimSpace(value))
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
 		}
 	}
-	return 0, errors.New("/metrics has no go_goroutines")
+	return 0, fmt.Errorf("/metrics has no %s", name)
 }
 
 // residentMB is the process's resident memory in megabytes, or 0 where the system

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/schema"
 )
 
 // maxToolsets bounds the toolsets whose compiled schemas a service remembers.
@@ -17,8 +16,8 @@ const maxToolsets = 16
 
 // validator checks arguments. It is safe for concurrent use.
 type validator struct {
-	// check refuses a decoded argument object that does not fit.
-	check func(args any) error
+	schema *schema.Schema // nil accepts everything
+	broken error          // what is wrong with the schema
 	// none tells that the function takes no arguments at all.
 	none bool
 }
@@ -57,18 +56,29 @@ func (s *schemaCache) validator(set *frames.Toolset, tool frames.Tool) validator
 // refuses everything: running a function unchecked would be worse.
 func compile(tool frames.Tool) validator {
 	if len(tool.Parameters) == 0 {
-		return validator{check: func(any) error { return nil }, none: true}
+		return validator{none: true}
 	}
-	var schema jsonschema.Schema
-	err := json.Unmarshal(tool.Parameters, &schema)
-	if err == nil {
-		var resolved *jsonschema.Resolved
-		if resolved, err = schema.Resolve(nil); err == nil {
-			return validator{check: resolved.Validate, none: len(schema.Properties) == 0 && len(schema.Required) == 0}
-		}
+	compiled, err := schema.Compile(tool.Parameters)
+	if err != nil {
+		return validator{broken: fmt.Errorf("the parameter schema of %s is broken: %w", tool.Name, err)}
 	}
-	err = fmt.Errorf("the parameter schema of %s is broken: %w", tool.Name, err)
-	return validator{check: func(any) error { return err }}
+	var shape struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	_ = json.Unmarshal(tool.Parameters, &shape) // it compiled; other shapes have neither
+	return validator{schema: compiled, none: len(shape.Properties) == 0 && len(shape.Required) == 0}
+}
+
+// check refuses an argument object that does not fit.
+func (v validator) check(args json.RawMessage) error {
+	switch {
+	case v.broken != nil:
+		return v.broken
+	case v.schema == nil:
+		return nil
+	}
+	return v.schema.Check(args)
 }
 
 // errNoArguments and its like are told to the model.
@@ -98,7 +108,7 @@ func arguments(raw json.RawMessage, validate validator) (json.RawMessage, error)
 	if _, ok := value.(map[string]any); !ok {
 		return nil, errNotObject
 	}
-	if err := validate.check(value); err != nil {
+	if err := validate.check(trimmed); err != nil {
 		return nil, fmt.Errorf("the arguments do not fit the function: %w", err)
 	}
 	return json.RawMessage(trimmed), nil

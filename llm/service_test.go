@@ -317,6 +317,20 @@ func TestArgumentsThatDoNotFitRunNothing(t *testing.T) { // RT12, RT13
 	}
 }
 
+func TestASchemaThatRefersToItselfDoesNoHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSession(t, llm.Config{}, step{call("1", "book", `{"a":1}`)}, step{"Hm."})
+		s.convo.SetTools([]frames.Tool{{Name: "book", Parameters: json.RawMessage(`{"$ref":"#"}`)}})
+		s.svc.RegisterFunction("book", func(context.Context, json.RawMessage) (string, error) { return "", nil })
+		s.start()
+		s.say("go")
+		s.end()
+		if len(s.seen) == 0 || s.seen[len(s.seen)-1] != "end" {
+			t.Errorf("seen %v", s.seen)
+		}
+	})
+}
+
 func TestFalsyResultsAreResults(t *testing.T) { // RT15
 	for _, result := range []string{`{}`, `[]`, `0`, `false`, `""`, ``} {
 		synctest.Test(t, func(t *testing.T) {

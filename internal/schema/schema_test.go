@@ -1,0 +1,93 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/turnwise/turnwise/internal/schema"
+)
+
+func TestCheck(t *testing.T) {
+	const booking = `{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":12},"day":{"type":"string","format":"date"}},
+		"required":["n"],"additionalProperties":false}`
+	cases := []struct{ name, document, complaint string }{
+		{"a document that fits", `{"n":4}`, ""},
+		{"too large a number", `{"n":40}`, "n: maximum: got 40, want 12"},
+		{"a missing property", `{}`, "missing property 'n'"},
+		{"an unknown property", `{"n":4,"m":1}`, "additional properties 'm' not allowed"},
+		{"a wrong type", `{"n":"four"}`, "n: got string, want integer"},
+		{"a large integer", `{"n":123456789012345678901234567890}`, "n: maximum"},
+		{"no JSON", `{"n":`, "not valid JSON"},
+		{"two documents", `{"n":1}{"n":1}`, "not valid JSON"},
+	}
+	s, err := schema.Compile(json.RawMessage(booking))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := s.Check(json.RawMessage(c.document))
+			if c.complaint == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			var invalid *schema.Invalid
+			if !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.complaint) {
+				t.Errorf("got %v, want %q", err, c.complaint)
+			}
+		})
+	}
+}
+
+func TestSchemasThatCannotBeTrusted(t *testing.T) {
+	many := `{"allOf":[` + strings.Repeat(`{"$ref":"#/$defs/a"},`, 30) + `{}],"$defs":{"a":{}}}`
+	for name, raw := range map[string]string{
+		"no JSON":                    `{"type":`,
+		"a type that does not exist": `{"type":"table"}`,
+		"a file":                     `{"$ref":"file:///etc/passwd"}`,
+		"the network":                `{"$ref":"http://localhost/schema.json"}`,
+		"very many references":       many,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := schema.Compile(json.RawMessage(raw)); err == nil {
+				t.Error("compiled")
+			}
+		})
+	}
+	t.Run("one that refers to itself ends all the same", func(t *testing.T) {
+		for _, raw := range []string{`{"$ref":"#"}`, `{"properties":{"a":{"$ref":"#"}}}`, `{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"$ref":"#/$defs/a"}}}`} {
+			if s, err := schema.Compile(json.RawMessage(raw)); err == nil {
+				_ = s.Check(json.RawMessage(`{"a":{"a":{"a":1}}}`))
+			}
+		}
+	})
+	t.Run("none refuses everything", func(t *testing.T) {
+		var s *schema.Schema
+		if s.Check(json.RawMessage(`{}`)) == nil {
+			t.Error("accepted")
+		}
+	})
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add(`{"type":"object","required":["a"]}`, `{"a":1}`)
+	f.Add(`{"$ref":"#"}`, `1`)
+	f.Add(`{"properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":{}}}`)
+	f.Add(`{"pattern":"^(a+)+$"}`, `"aaaaaaaaaaaaaaaaaaaa!"`)
+	f.Fuzz(func(t *testing.T, raw, document string) {
+		if len(raw) > 4096 || len(document) > 4096 {
+			return
+		}
+		s, err := schema.Compile(json.RawMessage(raw))
+		if err != nil {
+			return
+		}
+		if s.Check(json.RawMessage(document)) == nil && !json.Valid([]byte(document)) {
+			t.Errorf("%q was accepted", document)
+		}
+	})
+}

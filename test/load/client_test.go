@@ -1,10 +1,12 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -93,7 +95,8 @@ func (c *client) converse(ctx context.Context) error {
 			return fmt.Errorf("turn %q: %w", text, err)
 		}
 	}
-	return leave(conn, messages)
+	c.result.left(leave(conn, messages))
+	return nil
 }
 
 // connect opens the socket and starts its reader, whose channel is closed when the
@@ -102,7 +105,9 @@ func (c *client) connect(ctx context.Context) (*websocket.Conn, <-chan message, 
 	conn, response, err := websocket.DefaultDialer.DialContext(ctx, c.url, nil)
 	if err != nil {
 		if response != nil {
-			return nil, nil, fmt.Errorf("connect: %w (%s)", err, response.Status)
+			// gorilla hands over the beginning of the body, which says why.
+			detail, _ := io.ReadAll(response.Body)
+			return nil, nil, fmt.Errorf("connect: %s: %s", response.Status, bytes.TrimSpace(detail))
 		}
 		return nil, nil, fmt.Errorf("connect: %w", err)
 	}
@@ -200,21 +205,22 @@ func await(ctx context.Context, messages <-chan message, since time.Time, types 
 	}
 }
 
-// leave closes the connection with the handshake of the protocol.
-func leave(conn *websocket.Conn, messages <-chan message) error {
+// leave closes the connection with the handshake of the protocol, and reports
+// whether the server answered it.
+func leave(conn *websocket.Conn, messages <-chan message) bool {
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	if err := conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(closeLimit)); err != nil {
-		return nil // the server was faster
+		return errors.Is(err, websocket.ErrCloseSent) // the server was faster
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(closeLimit)); err != nil {
-		return fmt.Errorf("leave: %w", err)
+		return false
 	}
 	for m := range messages {
-		if m.err != nil && !websocket.IsCloseError(m.err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
-			return fmt.Errorf("leave: the server did not say goodbye within %s: %w", closeLimit, m.err)
+		if websocket.IsCloseError(m.err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 func send(conn *websocket.Conn, text string) error {

@@ -34,7 +34,8 @@ func TestLoad(t *testing.T) {
 	if *sessions < 1 || *sessions > 9000 || *duration > 30*time.Minute || *every <= 0 {
 		t.Fatalf("-sessions must be 1 to 9000, -duration at most 30m, -every positive")
 	}
-	server := startServer(t, "--max-sessions", fmt.Sprint(*sessions+100))
+	// A client comes back at once, before the server has closed what it left.
+	server := startServer(t, "--max-sessions", fmt.Sprint(*sessions*3/2+50))
 	atRest, err := server.sample(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,11 @@ func TestLoad(t *testing.T) {
 	t.Logf("%d sessions for %s, a turn every %s each\n%s", *sessions, *duration, *every, result)
 	if n := result.errors(); n > 0 {
 		t.Errorf("%d errors", n)
+	}
+	// The end of a session is bounded by a second. On a machine that stalls for
+	// longer the answer to a goodbye may not get out in time.
+	if share := result.uncleanShare(); share > 0.01 {
+		t.Errorf("the server did not answer %.1f %% of the closing handshakes", 100*share)
 	}
 	if result.turns() == 0 {
 		t.Error("no turn was completed")

@@ -15,6 +15,8 @@ type result struct {
 	greeting []time.Duration // dial → greeting complete
 	first    []time.Duration // text sent → first word
 	reply    []time.Duration // text sent → reply complete
+	clean    int             // closing handshakes that the server answered
+	unclean  int             // and that it did not
 	failures map[string]int  // by text
 }
 
@@ -29,6 +31,24 @@ func (r *result) turned(first, reply time.Duration) {
 	defer r.mu.Unlock()
 	r.first = append(r.first, first)
 	r.reply = append(r.reply, reply)
+}
+
+// left counts a client that closed its connection.
+func (r *result) left(clean bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if clean {
+		r.clean++
+	} else {
+		r.unclean++
+	}
+}
+
+// uncleanShare is the share of closing handshakes that the server did not answer.
+func (r *result) uncleanShare() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return float64(r.unclean) / float64(max(1, r.clean+r.unclean))
 }
 
 // failed counts an error. The texts of net errors hold port numbers; they are
@@ -74,6 +94,7 @@ func (r *result) String() string {
 	line("dial → greeting complete", r.greeting)
 	line("text sent → first message of the reply", r.first)
 	line("text sent → reply complete", r.reply)
+	fmt.Fprintf(&b, "%-38s %d answered, %d not\n", "closing handshakes", r.clean, r.unclean)
 	for _, text := range slices.Sorted(maps.Keys(r.failures)) {
 		fmt.Fprintf(&b, "error ×%d: %s\n", r.failures[text], text)
 	}

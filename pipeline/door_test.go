@@ -249,6 +249,42 @@ func TestAFrameQueuedAfterTheEndIsDroppedAndSaysSo(t *testing.T) {
 	})
 }
 
+func TestStaleFramesAtTheDoorDoNotBlockFreshProducers(t *testing.T) {
+	// The queue is full of what an interruption has made stale, and the loop is
+	// still at work on something else; a producer of the new turn gets in.
+	virtual(t, func(t *testing.T) {
+		p := &stage{}
+		s := begin(t, p)
+		var got time.Duration
+		began := time.Now()
+		p.process = func(_ *stage, f frames.Frame, dir pipeline.Direction) {
+			switch f := f.(type) {
+			case *frames.TextFrame:
+				if f.Text == "burst" {
+					for range 600 {
+						s.Send(text("stale"))
+					}
+					s.Send(&barge{})
+				}
+			case *barge:
+				time.Sleep(time.Minute) // the loop is slow with this one
+			}
+			p.Push(f, dir)
+		}
+		do(t, p, func() { s.Send(text("burst"), text("stale")) })
+		go func() {
+			if err := s.Task().Enqueue(t.Context(), text("fresh")); err == nil {
+				got = time.Since(began)
+			}
+		}()
+		wait(time.Hour)
+		came(t, s, "burst  fresh")
+		if got != 0 {
+			t.Errorf("the fresh frame got in after %s", got)
+		}
+	})
+}
+
 func TestFramesQueuedBeforeRunWait(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		var l log

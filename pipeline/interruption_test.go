@@ -145,6 +145,25 @@ func TestTwoProcessorsThatInterruptInOneDispatchMakeOneInterruption(t *testing.T
 	})
 }
 
+func TestACauseWaitsForTheInterruptionThatAnotherCauseAsksFor(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		var l log
+		ask := func(s *stage, f frames.Frame, dir pipeline.Direction) {
+			if u, ok := f.(*urgent); ok {
+				l.add("%s in turn %d", u.name, s.Turn())
+				if s.Turn() == 1 || (s.name == "a" && s.Turn() == 2) {
+					s.Base.Interrupt(s.name, &urgent{name: s.name}, dir)
+				}
+			}
+			s.Push(f, dir)
+		}
+		s := begin(t, &stage{name: "a", process: ask}, &stage{name: "b", process: ask})
+		s.Send(&urgent{name: "x"})
+		// In turn 2 the cause of a asks again; that of b comes in turn 3.
+		l.is(t, "x in turn 1", "x in turn 1", "a in turn 2", "a in turn 2", "a in turn 3", "a in turn 3", "b in turn 3")
+	})
+}
+
 func TestAProcessorThatInterruptsForEverFailsTheSession(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		p := &stage{name: "nervous", process: func(s *stage, f frames.Frame, dir pipeline.Direction) {

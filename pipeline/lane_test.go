@@ -226,6 +226,20 @@ func TestDetachedJobsRunAtOnceAndHoldNothingUp(t *testing.T) {
 	})
 }
 
+func TestWhatADetachedJobPostsWaitsBehindOrderedWorkToo(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := &stage{}
+		s := begin(t, p)
+		do(t, p, func() {
+			p.Queue(turn, func(j *pipeline.Job) { time.Sleep(time.Second); _ = j.Post(text("ordered")) })
+			p.Go(turn, func(j *pipeline.Job) { _ = j.Post(text("detached")); _ = j.Post(&urgent{name: "news"}) })
+		})
+		came(t, s, "news")
+		wait(time.Second)
+		came(t, s, "news ordered detached")
+	})
+}
+
 func TestTooMuchWorkFailsTheSessionLoudly(t *testing.T) {
 	for name, start := range map[string]func(p *stage){
 		"in the lane": func(p *stage) {

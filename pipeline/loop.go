@@ -134,9 +134,7 @@ func (l *loop) work() {
 	l.flush()
 	l.fireTimers()
 	for i := range c.order {
-		if l.glance() {
-			l.flush()
-		}
+		l.glance()
 		if i%timersEvery == timersEvery-1 {
 			l.fireTimers()
 		}
@@ -151,13 +149,11 @@ func (l *loop) work() {
 }
 
 // glance attends to what has become urgent, if anything has.
-func (l *loop) glance() bool {
-	if !l.door.urgent.Load() {
-		return false
+func (l *loop) glance() {
+	if l.door.urgent.Load() {
+		l.door.takeUrgent(&l.caught)
+		l.attend()
 	}
-	l.door.takeUrgent(&l.caught)
-	l.attend()
-	return true
 }
 
 // attend handles what is urgent: the end, then system frames, then live audio.

@@ -17,10 +17,18 @@ func (f *UserStartedSpeakingFrame) Interrupts() (string, bool) { return "user sp
 type UserStoppedSpeakingFrame struct{ SystemFrame }
 
 // VADStartedFrame tells that voice activity began, before turn taking decided.
-type VADStartedFrame struct{ SystemFrame }
+type VADStartedFrame struct {
+	SystemFrame
+	// Ago is how long ago it began: voice has to last a moment before it counts.
+	Ago time.Duration
+}
 
 // VADStoppedFrame tells that voice activity ended, before turn taking decided.
-type VADStoppedFrame struct{ SystemFrame }
+type VADStoppedFrame struct {
+	SystemFrame
+	// Ago is how long ago it ended: silence has to last a moment before it counts.
+	Ago time.Duration
+}
 
 // BotStartedSpeakingFrame tells that the first word of the bot's turn is on its
 // way to the user.

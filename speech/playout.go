@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/turnwise/turnwise/audio/resample"
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 )
@@ -12,19 +13,28 @@ import (
 // RoleOutput is the role of the playout in a pipeline's wiring.
 const RoleOutput = "playout"
 
-// PlayoutConfig is a [Playout]'s settings.
+// ErrConfig is wrapped by every error about a configuration of this package.
+var ErrConfig = errors.New("speech: invalid configuration")
+
+// PlayoutConfig is a [Playout]'s settings. Buffer and Rate are required.
 type PlayoutConfig struct {
 	// Buffer takes the audio; the transport sends from it.
 	Buffer *Buffer
-	// Rate is the sample rate in Hz at which the transport sends.
+	// Rate is the sample rate in Hz at which the transport sends, mono.
 	Rate int
-	// Ahead is how much audio waits before synthesizers are held; the default is
-	// 4 s.
+	// Ahead is how much audio may wait before synthesizers are held; the default
+	// is 4 s.
 	Ahead time.Duration
-	// Resample converts mono audio of another rate; nil fails on one. It is
-	// given one call's worth of a stream after the other and may hold samples
-	// back; end tells that the stream ends here and everything is to come out.
-	Resample func(from, to int) (convert func(in []int16, end bool) []int16)
+	// Tail is how long the session's end waits behind the last sample, so that
+	// what is on its way through the network is heard; the default is 200 ms,
+	// negative means none.
+	Tail time.Duration
+	// Filters shares the filters of sample rate conversion between sessions; nil
+	// makes them for this one.
+	Filters *resample.Filters
+	// OnLatency is told how long the user waited for each answer. It runs on the
+	// session loop and must not block. May be nil.
+	OnLatency func(Latency)
 }
 
 // Playout is where the bot's speech meets the clock. It keeps the ledger of what is
@@ -33,29 +43,51 @@ type PlayoutConfig struct {
 // the sound and drops the rest in the same step.
 type Playout struct {
 	pipeline.Base
-	cfg      PlayoutConfig
-	ledger   ledger
-	timer    *pipeline.Timer
+	cfg     PlayoutConfig
+	ledger  ledger
+	convert *resample.Resampler // nil while audio has the right rate
+	from    int                 // the rate that convert takes
+
+	state    BotState // as it was last reported
+	owing    int      // responses that have begun and not been heard to their end
+	calls    int
+	more     bool // the line under way has another segment
 	speaking bool
+	paused   bool
 	holding  bool
-	convert  func([]int16, bool) []int16
-	from     int // the rate that convert takes
-	idleAt   uint64
+
+	starting bool   // audio is queued of which nothing has been taken
+	startAt  uint64 // where it begins
+	silentAt time.Time
+
+	journey   *journey
+	journeyAt uint64 // where the answer begins; valid once its audio has come
+
+	advanceOnLoop func()
 }
 
 // NewPlayout makes a playout.
 func NewPlayout(cfg PlayoutConfig) (*Playout, error) {
-	if cfg.Buffer == nil || cfg.Rate <= 0 {
-		return nil, errors.New("speech: a playout needs a Buffer and a Rate")
+	switch {
+	case cfg.Buffer == nil:
+		return nil, fmt.Errorf("%w: PlayoutConfig.Buffer is required", ErrConfig)
+	case cfg.Rate <= 0:
+		return nil, fmt.Errorf("%w: PlayoutConfig.Rate is %d; give the transport's sample rate", ErrConfig, cfg.Rate)
+	case cfg.Ahead < 0:
+		return nil, fmt.Errorf("%w: PlayoutConfig.Ahead is %s; it must not be negative", ErrConfig, cfg.Ahead)
 	}
-	if cfg.Ahead == 0 {
-		cfg.Ahead = 4 * time.Second
+	setDefault(&cfg.Ahead, 4*time.Second)
+	setDefault(&cfg.Tail, 200*time.Millisecond)
+	if cfg.Filters == nil {
+		cfg.Filters = &resample.Filters{}
 	}
-	return &Playout{cfg: cfg, ledger: ledger{rate: cfg.Rate}}, nil
+	p := &Playout{cfg: cfg, ledger: ledger{rate: cfg.Rate}}
+	p.advanceOnLoop = p.advance
+	return p, nil
 }
 
 // Name is "playout".
-func (*Playout) Name() string { return "playout" }
+func (*Playout) Name() string { return RoleOutput }
 
 // Wiring declares the output.
 func (*Playout) Wiring() pipeline.Wiring { return pipeline.Wiring{Role: RoleOutput, Single: true} }
@@ -63,148 +95,191 @@ func (*Playout) Wiring() pipeline.Wiring { return pipeline.Wiring{Role: RoleOutp
 // Process enters what has its place behind speech in the ledger and passes on the
 // rest.
 func (p *Playout) Process(f frames.Frame, dir pipeline.Direction) {
-	if dir == pipeline.Upstream || f.Class().IsSystem() {
+	_, live := f.(*frames.InputAudioFrame)
+	switch {
+	case dir == pipeline.Upstream || live:
 		p.Push(f, dir)
+		return
+	case f.Class().IsSystem():
+		p.system(f)
 		return
 	}
 	switch f := f.(type) {
-	case *frames.InputAudioFrame:
-		p.Push(f, dir)
-		return
 	case *SegmentStartFrame:
-		p.ledger.open(f.Text, f.Response)
+		p.ledger.begin(f)
 	case *SegmentWordsFrame:
 		p.ledger.words(f.Words)
 	case *SegmentEndFrame:
 		p.flushResampler()
-		p.ledger.close(f.Failed)
+		p.ledger.finish(f.Said, f.Failed)
+		p.more = f.Continues
 	case *frames.OutputAudioFrame:
 		p.play(f)
+	case *frames.LLMResponseStartFrame:
+		p.owing++
+		p.ledger.frame(f)
+	case *frames.EndFrame:
+		p.ExtendEnd(durationOf(p.cfg.Buffer.Queued(), p.cfg.Rate) + p.cfg.Tail)
+		p.ledger.frame(f)
 	default:
 		p.ledger.frame(f)
 	}
 	p.advance()
 }
 
+// system handles frames that wait for nothing.
+func (p *Playout) system(f frames.Frame) {
+	switch f := f.(type) {
+	case *PauseFrame:
+		p.pause(f.On)
+		return
+	case *journeyFrame:
+		p.journey, p.journeyAt = f.journey, 0
+		return
+	case *frames.FunctionCallsStartedFrame:
+		p.calls += len(f.Calls)
+	case *frames.FunctionCallResultFrame:
+		p.calls = max(0, p.calls-1)
+	}
+	p.Push(f, pipeline.Downstream)
+	p.report(false)
+}
+
 // play queues audio.
 func (p *Playout) play(f *frames.OutputAudioFrame) {
-	if f.Channels > 1 {
-		p.Fail(fmt.Errorf("speech: playout takes mono audio, not %d channels", f.Channels))
+	if f.Channels > 1 || f.Rate <= 0 {
+		p.Fail(fmt.Errorf("speech: playout takes mono audio with a rate, not %d channels at %d Hz", f.Channels, f.Rate))
 		return
 	}
-	samples := f.Samples
-	if f.Rate != p.cfg.Rate {
-		if p.convert == nil || p.from != f.Rate {
-			p.flushResampler()
-			if p.cfg.Resample == nil {
-				p.Fail(fmt.Errorf("speech: playout at %d Hz got audio at %d Hz and has no resampler", p.cfg.Rate, f.Rate))
-				return
-			}
-			p.convert, p.from = p.cfg.Resample(f.Rate, p.cfg.Rate), f.Rate
-		}
-		samples = p.convert(samples, false)
+	if f.Rate == p.cfg.Rate {
+		p.flushResampler()
+		p.append(f.Samples)
+		return
 	}
-	p.append(samples)
+	if p.convert == nil || p.from != f.Rate {
+		p.flushResampler()
+		filter, err := p.cfg.Filters.Get(f.Rate, p.cfg.Rate)
+		if err != nil {
+			p.Fail(fmt.Errorf("speech: playout cannot take audio at %d Hz: %w", f.Rate, err))
+			return
+		}
+		p.convert, p.from = filter.New(1), f.Rate
+	}
+	room := int(int64(len(f.Samples))*int64(p.cfg.Rate)/int64(f.Rate)) + 1
+	p.append(p.convert.Append(make([]int16, 0, room), f.Samples))
+}
+
+// flushResampler lets out what a resampler holds back: the stream ends here.
+func (p *Playout) flushResampler() {
+	if p.convert != nil {
+		p.append(p.convert.Flush(nil))
+	}
 }
 
 func (p *Playout) append(samples []int16) {
 	if len(samples) == 0 {
 		return
 	}
-	if !p.speaking {
-		p.speaking = true
-		p.Push(&frames.BotStartedSpeakingFrame{}, pipeline.Downstream)
+	if !p.speaking && !p.starting {
+		p.starting, p.startAt = true, p.ledger.end
 	}
-	p.syncEnd()
+	if j := p.journey; j != nil && !j.sentence.IsZero() && j.audio.IsZero() {
+		pass(&j.audio)
+		p.journeyAt = p.ledger.end
+	}
 	p.cfg.Buffer.Append(samples)
 	p.ledger.audio(len(samples))
 }
 
-// syncEnd lets new audio begin where the buffer really is.
-func (p *Playout) syncEnd() {
-	if played := p.cfg.Buffer.Played(); p.ledger.end < played {
-		p.ledger.end = played
-	}
-}
-
-// flushResampler lets out what a resampler holds back.
-func (p *Playout) flushResampler() {
-	if p.convert != nil {
-		p.append(p.convert(nil, true))
-		p.convert = nil
-	}
-}
-
-// advance releases what has been heard and sets the timer for what comes next.
+// advance releases what has been heard and waits for what comes next.
 func (p *Playout) advance() {
-	played := p.cfg.Buffer.Played()
-	p.ledger.due(played, func(f frames.Frame) { p.Push(f, pipeline.Downstream) })
-	p.updateHold()
-	if p.speaking && played >= p.ledger.end && p.ledger.current() == nil {
-		p.stopped(false)
+	for {
+		played := p.cfg.Buffer.Played()
+		p.began(played)
+		p.ledger.due(played, p)
+		p.ended(played)
+		p.updateHold(played)
+		if p.cfg.Buffer.watch(p.next(played), p.reached) {
+			break
+		}
 	}
-	next, any := p.ledger.next(played)
-	if p.speaking && !any {
-		next, any = max(p.ledger.end, played+1), true
+	p.report(false)
+}
+
+// reached runs on the goroutine that reads the buffer.
+func (p *Playout) reached() { p.Do(p.advanceOnLoop) }
+
+// next is the position at which something is to be done next; 0 for none.
+func (p *Playout) next(played uint64) uint64 {
+	at := p.ledger.next(played)
+	sooner := func(x uint64) {
+		if x > played && (at == 0 || x < at) {
+			at = x
+		}
 	}
-	if !any {
-		p.timer.Stop()
+	if p.starting {
+		sooner(p.startAt + 1)
+	}
+	if p.journey != nil && !p.journey.audio.IsZero() {
+		sooner(p.journeyAt + 1)
+	}
+	if p.speaking {
+		sooner(p.ledger.end)
+	}
+	if p.holding {
+		sooner(p.ledger.end - p.low() + 1)
+	}
+	return at
+}
+
+// began tells that the first sample of speech has been taken.
+func (p *Playout) began(played uint64) {
+	if p.starting && played > p.startAt {
+		p.starting, p.speaking = false, true
+		p.Push(&frames.BotStartedSpeakingFrame{}, pipeline.Downstream)
+	}
+	j := p.journey
+	if j == nil || j.audio.IsZero() || played <= p.journeyAt {
 		return
 	}
-	wait := 5 * time.Millisecond
-	if next > played {
-		wait = max(wait, time.Duration(next-played)*time.Second/time.Duration(p.cfg.Rate))
+	p.journey = nil
+	at := p.cfg.Buffer.passedAt()
+	if at.Before(j.audio) {
+		at = time.Now() // taken before anybody watched
 	}
-	if p.timer == nil {
-		p.timer = p.After(pipeline.SessionScope, wait, p.advance)
-	} else {
-		p.timer.Reset(wait)
+	l := j.latency(at)
+	if p.cfg.OnLatency != nil {
+		p.cfg.OnLatency(l)
+	}
+	p.Push(&LatencyFrame{Latency: l}, pipeline.Downstream)
+}
+
+// ended tells that the bot's turn has been heard to its end.
+func (p *Playout) ended(played uint64) {
+	if p.speaking && played >= p.ledger.end && p.owing == 0 && !p.more && p.ledger.open == nil {
+		p.stopped(false)
 	}
 }
 
 func (p *Playout) stopped(interrupted bool) {
 	p.speaking = false
+	p.silentAt = time.Now()
 	p.Push(&frames.BotStoppedSpeakingFrame{Interrupted: interrupted}, pipeline.Downstream)
 }
 
 // updateHold makes synthesizers wait while enough audio is queued.
-func (p *Playout) updateHold() {
-	queued := p.cfg.Buffer.Queued()
-	ahead := samples(p.cfg.Ahead, p.cfg.Rate)
+func (p *Playout) updateHold(played uint64) {
+	queued := p.ledger.end - played
 	switch {
-	case !p.holding && queued > ahead:
+	case !p.holding && queued > 2*p.low():
 		p.holding = true
-		p.Hold(true)
-	case p.holding && queued < ahead/2:
+	case p.holding && queued < p.low():
 		p.holding = false
-		p.Hold(false)
+	default:
+		return
 	}
+	p.Hold(p.holding)
 }
 
-// Interrupt stops the sound. What was heard up to here passes on, the rest is
-// dropped.
-func (p *Playout) Interrupt(f *frames.InterruptionFrame) {
-	p.cfg.Buffer.Clear()
-	played := p.cfg.Buffer.Played()
-	f.Heard = append(f.Heard, p.ledger.heardText(played)...)
-	for _, f := range p.ledger.cutOff(played) {
-		if d, ok := f.(frames.Droppable); ok {
-			d.Dropped()
-		}
-	}
-	p.convert = nil
-	if p.speaking {
-		p.stopped(true)
-	}
-	p.advance()
-}
-
-// Stop drops what is left.
-func (p *Playout) Stop() {
-	p.cfg.Buffer.Clear()
-	for _, f := range p.ledger.cutOff(p.cfg.Buffer.Played()) {
-		if d, ok := f.(frames.Droppable); ok {
-			d.Dropped()
-		}
-	}
-}
+// low is how much queued audio ends a hold.
+func (p *Playout) low() uint64 { return uint64(samplesIn(p.cfg.Ahead, p.cfg.Rate)/2) + 1 }

@@ -1,7 +1,6 @@
 package speech
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,8 +10,17 @@ import (
 	"github.com/turnwise/turnwise/pipeline"
 )
 
+// Roles of other packages' processors that those of this one stand next to.
+const (
+	roleService        = "llm service"
+	roleUserAggregator = "user aggregator"
+)
+
+// RoleSynthesis is the role of the synthesis in a pipeline's wiring.
+const RoleSynthesis = "synthesis"
+
 // Splitter cuts the bot's text, as it streams in, into pieces to be synthesized one
-// by one.
+// by one. [NewSplitter] makes one.
 type Splitter interface {
 	// Write adds text and returns the pieces that are complete now, with the
 	// space around them: joined they are the text as it was written.
@@ -21,75 +29,114 @@ type Splitter interface {
 	Flush() string
 }
 
-// SynthesisConfig is a [Synthesis]'s settings. Synthesizer and Splitter are
-// required.
+// TextCleaner makes text speakable: without markup, with symbols in words. It gets a
+// text piece by piece and may remember what a piece has opened. [NewCleaner] makes
+// one.
+type TextCleaner interface {
+	// Clean returns what is to be said; empty where there is nothing.
+	Clean(piece string) string
+	// Reset tells that another text begins.
+	Reset()
+}
+
+// SynthesisConfig is a [Synthesis]'s settings. Synthesizer is required.
 type SynthesisConfig struct {
 	// Synthesizer speaks.
 	Synthesizer Synthesizer
 	// Fallback speaks when Synthesizer has failed; may be nil.
 	Fallback Synthesizer
-	// Splitter makes a splitter for a session.
+	// Splitter makes a splitter for the session; nil means [NewSplitter] with its
+	// defaults.
 	Splitter func() Splitter
-	// Clean makes text speakable: without markup, with symbols in words. Nil
-	// leaves it as it is.
-	Clean func(text string) string
-	// FirstAudio is how long the first audio of a piece may take; the default is
-	// 3 s. Between is the same for the pause between two pieces of audio.
+	// Cleaner makes a cleaner for the session; nil means [NewCleaner] with its
+	// defaults.
+	Cleaner func() TextCleaner
+	// FirstAudio is how long the first audio of a piece may take, and Between how
+	// long the next may; both are 2.5 s by default.
 	FirstAudio, Between time.Duration
-	// GiveUpAfter is after how many failures in a row the fallback is used from
-	// the start, for Cooldown; the defaults are 3 and 30 s.
+	// GiveUpAfter is after how many failures in a row Synthesizer is left alone,
+	// for Cooldown; the defaults are 3 and 30 s. Negative means never.
 	GiveUpAfter int
 	Cooldown    time.Duration
+	// Filler gives a line, such as "One moment.", that is spoken when nothing else
+	// has been ready for so long as FillerAfter after the user's turn. The line does
+	// not enter the conversation. Nil, or an empty line, says nothing.
+	Filler      func() string
+	FillerAfter time.Duration
 }
 
 // The failures of a synthesizer.
 var (
-	errNoAudio   = errors.New("speech: the synthesizer gave no audio")
-	errLateAudio = errors.New("speech: the synthesizer gave no audio in time")
+	// ErrNoAudio tells that a synthesizer returned without any audio.
+	ErrNoAudio = errors.New("speech: the synthesizer gave no audio")
+	// ErrLateAudio tells that a synthesizer gave no audio in time.
+	ErrLateAudio = errors.New("speech: the synthesizer gave no audio in time")
+	// ErrUnusable tells that a synthesizer or recognizer is left alone after
+	// repeated failures.
+	ErrUnusable = errors.New("speech: left alone after repeated failures")
 )
 
 // Synthesis turns the bot's text into audio, piece by piece, in order. Behind it
 // text travels as segments with their audio, and comes out as text again where it
 // has been heard, at the [Playout].
+//
+// A piece that cannot be spoken is tried with the fallback; one that breaks off goes
+// on there, or once more with the same synthesizer, from where it stopped. When all
+// fail, the rest of the response is given up with an error frame, so that the turn
+// ends, and what was not heard does not enter the conversation.
 type Synthesis struct {
 	pipeline.Base
 	cfg      SynthesisConfig
 	split    Splitter
-	response uint64 // whose text the splitter holds
-	silent   bool   // the response wants no speech
+	clean    TextCleaner
+	answer   *answer
 	before   string
 	failures int
 	usableAt time.Time
+	journey  *journey
+	filler   *pipeline.Timer
+}
+
+// answer is a response or a line.
+type answer struct {
+	response uint64
+	silent   bool // it wants no speech
+
+	// The rest belongs to the lane, one of whose jobs runs at a time.
+
+	dead     bool // a piece of it could not be spoken
+	fallback bool // the first synthesizer failed at one
 }
 
 // NewSynthesis makes the processor.
 func NewSynthesis(cfg SynthesisConfig) (*Synthesis, error) {
-	if cfg.Synthesizer == nil || cfg.Splitter == nil {
-		return nil, errors.New("speech: a synthesis needs a Synthesizer and a Splitter")
+	if cfg.Synthesizer == nil {
+		return nil, fmt.Errorf("%w: SynthesisConfig.Synthesizer is required", ErrConfig)
 	}
-	set := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	set(&cfg.FirstAudio, 3*time.Second)
-	set(&cfg.Between, 3*time.Second)
-	set(&cfg.Cooldown, 30*time.Second)
+	setDefault(&cfg.FirstAudio, 2500*time.Millisecond)
+	setDefault(&cfg.Between, 2500*time.Millisecond)
+	setDefault(&cfg.Cooldown, 30*time.Second)
 	if cfg.GiveUpAfter == 0 {
 		cfg.GiveUpAfter = 3
 	}
-	if cfg.Clean == nil {
-		cfg.Clean = func(text string) string { return text }
+	if cfg.Splitter == nil {
+		cfg.Splitter = func() Splitter { return NewSplitter(SplitterConfig{}) }
 	}
-	return &Synthesis{cfg: cfg, split: cfg.Splitter()}, nil
+	if cfg.Cleaner == nil {
+		cfg.Cleaner = func() TextCleaner { return NewCleaner(CleanerConfig{}) }
+	}
+	return &Synthesis{cfg: cfg, split: cfg.Splitter(), clean: cfg.Cleaner()}, nil
 }
 
 // Name is "synthesis".
-func (*Synthesis) Name() string { return "synthesis" }
+func (*Synthesis) Name() string { return RoleSynthesis }
 
-// Wiring places it before the playout.
+// Wiring places it between the model service and the playout.
 func (*Synthesis) Wiring() pipeline.Wiring {
-	return pipeline.Wiring{Role: "synthesis", Single: true, Before: []string{RoleOutput}, Needs: []string{RoleOutput}}
+	return pipeline.Wiring{
+		Role: RoleSynthesis, Single: true, Needs: []string{RoleOutput},
+		After: []string{roleService}, Before: []string{RoleOutput},
+	}
 }
 
 // Process takes text to be spoken and passes on the rest; what comes behind a piece
@@ -101,68 +148,113 @@ func (s *Synthesis) Process(f frames.Frame, dir pipeline.Direction) {
 	}
 	switch f := f.(type) {
 	case *frames.LLMResponseStartFrame:
-		s.response, s.silent, s.before = f.Response, f.SkipSpeech, ""
+		s.begin(&answer{response: f.Response, silent: f.SkipSpeech})
+		s.Push(&GenerationFrame{Response: f.Response}, pipeline.Upstream)
 	case *frames.LLMTextFrame:
-		if !s.silent {
-			for _, piece := range s.split.Write(f.Text) {
-				s.speak(piece, f.Response)
-			}
+		if s.text(f) {
 			return
 		}
 	case *frames.LLMResponseEndFrame:
-		if rest := s.split.Flush(); rest != "" {
-			s.speak(rest, f.Response)
-		}
-		s.silent = false
+		s.flush()
+		s.answer = nil
+		s.Push(&GenerationFrame{Response: f.Response, Over: true}, pipeline.Upstream)
 	case *frames.SpeakFrame:
-		s.before = ""
-		s.speak(f.Text, f.Response)
+		s.line(f.Text, f.Response)
+	case *journeyFrame:
+		s.journey = f.journey
+		s.armFiller()
 	}
 	s.Push(f, dir)
+}
+
+// begin makes a the answer that is being given.
+func (s *Synthesis) begin(a *answer) {
+	s.flush()
+	s.answer, s.before = a, ""
+	s.clean.Reset()
+}
+
+// text takes a piece of a response; it reports whether it is to be spoken.
+func (s *Synthesis) text(f *frames.LLMTextFrame) bool {
+	if s.answer == nil || s.answer.response != f.Response {
+		s.begin(&answer{response: f.Response})
+	}
+	if s.answer.silent {
+		return false
+	}
+	if s.journey != nil {
+		pass(&s.journey.token)
+	}
+	for _, piece := range s.split.Write(f.Text) {
+		s.speak(piece, false)
+	}
+	return true
+}
+
+// flush speaks what is left of a response's text.
+func (s *Synthesis) flush() {
+	if rest := s.split.Flush(); rest != "" && s.answer != nil {
+		s.speak(rest, false)
+	}
+}
+
+// line speaks a fixed line, between two pieces of a response if one is being given.
+func (s *Synthesis) line(text string, response uint64) {
+	outer := s.answer
+	s.begin(&answer{response: response})
+	if s.journey != nil {
+		pass(&s.journey.token)
+	}
+	pieces := s.split.Write(text)
+	if rest := s.split.Flush(); rest != "" || len(pieces) == 0 {
+		pieces = append(pieces, rest)
+	}
+	for i, piece := range pieces {
+		s.speak(piece, i < len(pieces)-1)
+	}
+	s.answer, s.before = outer, ""
 }
 
 // Interrupt forgets the text of the old turn; its jobs are cancelled with it.
 func (s *Synthesis) Interrupt(*frames.InterruptionFrame) {
 	s.split.Flush()
-	s.before, s.silent = "", false
+	s.clean.Reset()
+	s.answer, s.journey, s.before = nil, nil, ""
 }
 
 // speak queues a piece for the lane.
-func (s *Synthesis) speak(text string, response uint64) {
-	u := Utterance{Text: strings.TrimSpace(s.cfg.Clean(text)), Before: s.before}
-	s.before = text
-	if u.Text == "" {
+func (s *Synthesis) speak(text string, continues bool) {
+	p := &piece{cfg: &s.cfg, answer: s.answer, text: text, continues: continues}
+	p.utterance = Utterance{Text: strings.TrimSpace(s.clean.Clean(text)), Before: s.before}
+	if !speakable(p.utterance.Text) {
 		// Nothing to be heard, such as a row of symbols: it counts as heard with
 		// what is before it.
-		s.Queue(pipeline.TurnScope, func(j *pipeline.Job) {
-			_ = j.Post(&SegmentStartFrame{Text: text, Response: response, Rate: s.cfg.Synthesizer.Rate()})
-			_ = j.Post(&SegmentEndFrame{})
-		})
+		s.Queue(pipeline.TurnScope, p.skip)
 		return
 	}
-	voices := s.voices()
-	p := piece{cfg: s.cfg, text: text, response: response, utterance: u, voices: voices}
+	if s.journey != nil {
+		pass(&s.journey.token)
+		pass(&s.journey.sentence)
+	}
+	s.before = p.utterance.Text
+	p.unusable = time.Now().Before(s.usableAt)
 	s.Queue(pipeline.TurnScope, p.run)
 }
 
-// voices are the synthesizers to try, in order.
-func (s *Synthesis) voices() []Synthesizer {
-	switch {
-	case s.cfg.Fallback == nil:
-		return []Synthesizer{s.cfg.Synthesizer}
-	case time.Now().Before(s.usableAt):
-		return []Synthesizer{s.cfg.Fallback}
+// armFiller has a line spoken if the answer is late.
+func (s *Synthesis) armFiller() {
+	if s.cfg.Filler == nil || s.cfg.FillerAfter <= 0 {
+		return
 	}
-	return []Synthesizer{s.cfg.Synthesizer, s.cfg.Fallback}
-}
-
-// synthesized reports to the loop how a piece went.
-type synthesized struct {
-	frames.UninterruptibleFrame
-	failed bool // the first synthesizer did
-	err    error
-	first  time.Duration
-	chars  int
+	j := s.journey
+	s.filler.Stop()
+	s.filler = s.After(pipeline.TurnScope, s.cfg.FillerAfter, func() {
+		if s.journey == j && j.sentence.IsZero() {
+			if text := s.cfg.Filler(); text != "" {
+				s.line(text, 0)
+			}
+		}
+	})
 }
 
 // Receive passes on what jobs post and counts failures.
@@ -172,113 +264,42 @@ func (s *Synthesis) Receive(f frames.Frame) {
 		s.Push(f, pipeline.Downstream)
 		return
 	}
+	if r.abandoned {
+		s.Logger().Warn("a synthesizer ignores that it was cancelled; it was left behind")
+	}
 	s.count(r)
 	if r.first > 0 {
 		s.Push(&frames.MetricsFrame{Processor: s.Name(), TTFB: r.first, Characters: r.chars}, pipeline.Downstream)
 	}
 	if r.err != nil {
-		s.Push(&frames.ErrorFrame{Category: frames.ErrorServer, Source: s.Name(), Err: r.err,
-			Public: "The voice failed; a part of the answer was not spoken."}, pipeline.Upstream)
+		s.trouble("The voice failed; a part of the answer was not spoken.", r.err)
 	}
 }
 
+// count makes a synthesizer that fails again and again unusable for a while.
 func (s *Synthesis) count(r *synthesized) {
-	if !r.failed {
-		s.failures = 0
+	switch {
+	case r.failed == nil:
+		if r.first > 0 && !r.fallback {
+			s.failures = 0
+		}
 		return
+	case r.err == nil:
+		s.Logger().Warn("a synthesizer failed; another one took over", "err", r.failed)
 	}
-	if s.failures++; s.failures >= s.cfg.GiveUpAfter {
+	if s.failures++; s.cfg.GiveUpAfter > 0 && s.failures >= s.cfg.GiveUpAfter {
 		s.failures = 0
 		s.usableAt = time.Now().Add(s.cfg.Cooldown)
+		s.trouble("The voice is out of order for now.",
+			fmt.Errorf("%w: the synthesizer failed %d times, rests for %s, at last: %w", ErrUnusable, s.cfg.GiveUpAfter, s.cfg.Cooldown, r.failed))
 	}
 }
 
-// piece is one piece of text on its way through the lane.
-type piece struct {
-	cfg       SynthesisConfig
-	text      string
-	response  uint64
-	utterance Utterance
-	voices    []Synthesizer
-}
-
-// run synthesizes the piece; when a synthesizer fails before any audio has come,
-// the next is tried.
-func (p piece) run(j *pipeline.Job) {
-	report := &synthesized{chars: len(p.utterance.Text)}
-	begun := time.Now()
-	var err error
-	for i, voice := range p.voices {
-		var spoke bool
-		spoke, err = p.try(j, voice, func() { report.first = time.Since(begun) })
-		if err == nil || j.Context().Err() != nil || spoke {
-			break
-		}
-		if i == 0 {
-			report.failed = true
-		}
+// trouble reports an error to the client and the log.
+func (s *Synthesis) trouble(public string, err error) {
+	category := frames.ErrorServer
+	if errors.Is(err, ErrLateAudio) {
+		category = frames.ErrorTimeout
 	}
-	if j.Context().Err() != nil {
-		return
-	}
-	if err != nil {
-		report.err = fmt.Errorf("speech: a piece of %d characters failed: %w", report.chars, err)
-	}
-	_ = j.Post(&SegmentEndFrame{Failed: err != nil})
-	_ = j.Post(report)
-}
-
-// try speaks with one synthesizer. A synthesizer that gives nothing in time is
-// given up even if it does not notice.
-func (p piece) try(j *pipeline.Job, voice Synthesizer, first func()) (spoke bool, err error) {
-	ctx, cancel := context.WithCancelCause(j.Context())
-	defer cancel(nil)
-	late := time.AfterFunc(p.cfg.FirstAudio, func() { cancel(errLateAudio) })
-	defer late.Stop()
-	if err := j.Post(&SegmentStartFrame{Text: p.text, Response: p.response, Rate: voice.Rate()}); err != nil {
-		return false, err
-	}
-	emit := func(sp Speech) error {
-		late.Stop()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if len(sp.Words) > 0 {
-			if err := j.Post(&SegmentWordsFrame{Words: sp.Words}); err != nil {
-				return err
-			}
-		}
-		if len(sp.Samples) > 0 {
-			if !spoke {
-				first()
-			}
-			spoke = true
-			f := &frames.OutputAudioFrame{Response: p.response, PCM: frames.PCM{Samples: sp.Samples, Rate: voice.Rate(), Channels: 1}}
-			if err := j.Post(f); err != nil {
-				return err
-			}
-		}
-		late.Reset(p.cfg.Between)
-		return nil
-	}
-	err = safeSynthesize(ctx, voice, p.utterance, emit)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
-	}
-	if err == nil && !spoke {
-		err = errNoAudio
-	}
-	if err != nil && !spoke {
-		_ = j.Post(&SegmentEndFrame{Failed: true})
-	}
-	return spoke, err
-}
-
-func safeSynthesize(ctx context.Context, voice Synthesizer, u Utterance, emit func(Speech) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("speech: the synthesizer panicked: %v", r)
-		}
-	}()
-	return voice.Synthesize(ctx, u, emit)
+	s.Push(&frames.ErrorFrame{Category: category, Source: s.Name(), Err: err, Public: public}, pipeline.Upstream)
 }

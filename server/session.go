@@ -92,7 +92,8 @@ func (s *Session) Params() pipeline.Params {
 // calls OnReady while it builds the session.
 func (s *Session) OnReady(fn func() error) { s.ready = fn }
 
-// Context ends with the session. It is there while the session is built.
+// Context ends with the session. It is there from [Session.Build] on, so also while
+// the bot builds the session.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Send sends the client a message of the application; data becomes JSON and must
@@ -123,26 +124,32 @@ func (s *Session) Enqueue(ctx context.Context, f frames.Frame) error {
 var ErrBot = errors.New("server: the bot could not be started")
 
 // Build has the bot build the session's pipeline and returns the task, which the
-// caller runs with the context that comes with it. ctx bounds both; stop must be
-// called when the task has returned.
-func (s *Session) Build(ctx context.Context, b Bot) (run context.Context, task *pipeline.Task, stop func(), err error) {
+// caller runs with the session's context. ctx bounds the session; [Session.Close]
+// is called when the task has returned.
+func (s *Session) Build(ctx context.Context, b Bot) (task *pipeline.Task, err error) {
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	defer func() {
 		if r := recover(); r != nil {
-			run, task, stop, err = nil, nil, nil, fmt.Errorf("%w: panic: %v\n%s", ErrBot, r, debug.Stack())
+			err = fmt.Errorf("%w: panic: %v\n%s", ErrBot, r, debug.Stack())
+		}
+		if err != nil {
+			task = nil
+			s.cancel(err)
 		}
 	}()
-	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	task, err = b.Session(s)
-	if err == nil && task == nil {
-		err = errors.New("it returned no task")
-	}
 	if err != nil {
-		s.cancel(err)
-		return nil, nil, nil, fmt.Errorf("%w: %w", ErrBot, err)
+		return nil, fmt.Errorf("%w: %w", ErrBot, err)
+	}
+	if task == nil {
+		return nil, fmt.Errorf("%w: it returned no task", ErrBot)
 	}
 	s.task.Store(task)
-	return s.ctx, task, func() { s.cancel(nil) }, nil
+	return task, nil
 }
+
+// Close ends the session's context.
+func (s *Session) Close() { s.cancel(nil) }
 
 // begin calls what the bot wants to begin with. It runs on the session loop.
 func (s *Session) begin() {

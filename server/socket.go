@@ -70,19 +70,19 @@ func (s *Server) converse(ctx context.Context, conn *websocket.Conn) {
 		conn.Reject("The bot could not be started.")
 		return
 	}
-	run, task, stop, err := session.Build(ctx, s.cfg.Bot)
+	task, err := session.Build(ctx, s.cfg.Bot)
 	if err != nil {
 		s.metrics.refused.WithLabelValues(refusedBot).Inc()
 		session.log.Error("the bot could not be started", "err", err)
 		conn.Reject("The bot could not be started.")
 		return
 	}
-	defer stop()
+	defer session.Close()
 	s.sessions.enter(session, session.cancel)
 	defer s.sessions.exit(session)
 	begun := time.Now()
 	session.log.Info("session begins", "client", conn.RemoteAddr().String(), "pipeline", task.String())
-	err = conn.Run(run, task)
+	err = conn.Run(session.Context(), task)
 	s.ended(session, conn, task, time.Since(begun), err)
 }
 

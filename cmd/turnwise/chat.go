@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -46,36 +45,63 @@ func (c *chatCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
-	p := &paper{
-		w: w.stdout, insides: c.Inside, prompt: w.interactive,
-		colour: w.interactive && w.getenv("NO_COLOR") == "" && w.getenv("TERM") != "dumb",
-	}
-	chat := &conversation{w: w, paper: p, turns: newTurns(), lines: make(chan string)}
-	bot.Configure = func(_ *server.Session, f *flows.Config) { f.OnEvent = p.event }
+	chat := newConversation(w, c.Inside)
+	chat.follow(bot)
 	if bot.Info.StandIn && w.interactive {
-		p.note("An offline stand-in answers, not a language model. Ctrl-C interrupts it, Ctrl-D ends.")
+		chat.paper.note("An offline stand-in answers, not a language model. Ctrl-C interrupts it, Ctrl-D ends.")
 	}
 	session := server.NewSession(server.SessionConfig{
-		Output: &terminal{paper: p, turns: chat.turns}, Logger: log,
-		OnError: func(f *frames.ErrorFrame) { p.note(f.Public) },
+		Output: &terminal{paper: chat.paper, turns: chat.turns}, Logger: log,
+		OnError: func(f *frames.ErrorFrame) { chat.paper.note(f.Public) },
 	})
-	run, task, stop, err := session.Build(ctx, bot)
+	task, err := session.Build(ctx, bot)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	chat.task = task
-	chat.turns.probe = func(reached func()) { task.QueueFrame(&frames.MarkFrame{Keep: true, Reached: reached}) }
+	defer session.Close()
+	return chat.hold(session.Context(), task)
+}
+
+func newConversation(w *world, inside bool) *conversation {
+	return &conversation{
+		w: w, turns: newTurns(), lines: make(chan string),
+		paper: &paper{
+			w: w.stdout, insides: inside, prompt: w.interactive,
+			colour: w.interactive && w.getenv("NO_COLOR") == "" && w.getenv("TERM") != "dumb",
+		},
+	}
+}
+
+// follow has the bot's flow tell what happens in it.
+func (c *conversation) follow(bot *server.FlowBot) {
+	ends := map[string]bool{}
+	for _, n := range bot.Describe().Nodes {
+		ends[n.Name] = n.End
+	}
+	bot.Configure = func(_ *server.Session, f *flows.Config) {
+		f.OnEvent = func(e flows.Event) {
+			if e.Kind == flows.EventNodeEntered && ends[e.Node] {
+				c.turns.parting()
+			}
+			c.paper.event(e)
+		}
+	}
+}
+
+// hold runs the task and talks with it until it ends.
+func (c *conversation) hold(ctx context.Context, task *pipeline.Task) error {
+	c.task = task
+	c.turns.probe = func(reached func()) { task.QueueFrame(&frames.MarkFrame{Keep: true, Reached: reached}) }
 	task.QueueFrame(&frames.ClientConnectedFrame{About: "terminal"})
-	go chat.read()
-	talked, over := context.WithCancel(run)
+	go c.read()
+	talking, over := context.WithCancel(ctx)
 	defer over()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		chat.talk(talked)
+		c.talk(talking)
 	}()
-	err = task.Run(run)
+	err := task.Run(ctx)
 	over()
 	<-done
 	var cancelled *pipeline.CancelError
@@ -107,10 +133,11 @@ func (c *conversation) read() {
 // ends. Someone who types may do so at any time, and so interrupt the bot; from a
 // pipe a line waits until the bot has answered the one before.
 func (c *conversation) talk(ctx context.Context) {
-	breaks := make(chan os.Signal, 2)
+	var breaks <-chan os.Signal
 	if c.w.interactive {
-		signal.Notify(breaks, os.Interrupt)
-		defer signal.Stop(breaks)
+		var stop func()
+		breaks, stop = c.w.interrupts()
+		defer stop()
 	}
 	var last time.Time
 	for {

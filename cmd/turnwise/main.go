@@ -26,12 +26,14 @@ type world struct {
 	getenv         func(string) string
 	// interactive tells that a person types and reads.
 	interactive bool
+	// interrupts passes on every Ctrl-C until stop is called.
+	interrupts func() (breaks <-chan os.Signal, stop func())
 }
 
 func main() {
 	w := &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
-		interactive: isTerminal(os.Stdin) && isTerminal(os.Stdout),
+		interactive: isTerminal(os.Stdin) && isTerminal(os.Stdout), interrupts: interrupts,
 	}
 	os.Exit(w.run(context.Background(), os.Args[1:]))
 }

@@ -67,6 +67,9 @@ func keep(t *testing.T, p *browser.Page, name string) {
 func TestATableIsBookedInTheBrowser(t *testing.T) {
 	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-level", "warn")
 	p := browser.Open(t, address, 2*time.Minute)
+	if err := chromedp.Do(p.Context, chromedp.EmulateViewport(1280, 1000)); err != nil {
+		t.Fatal(err)
+	}
 	shows(t, p, "that a stand-in answers", `document.getElementById('notice').textContent.includes('offline stand-in')`)
 	at(t, p, "greeting")
 	says(t, p, "a table for four please")

@@ -14,3 +14,10 @@ func untilStopped(ctx context.Context) (context.Context, func()) {
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
+
+// interrupts passes on every Ctrl-C from now on until stop is called.
+func interrupts() (breaks <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt)
+	return c, func() { signal.Stop(c) }
+}

@@ -22,6 +22,7 @@ type turns struct {
 	calls   int  // function calls under way
 	owed    bool // the user has said something and the bot has not answered
 	more    bool // what the bot said may be all of it, or not
+	last    bool // the bot takes its leave
 	step    int  // counts what happens
 	changed chan struct{}
 }
@@ -65,6 +66,9 @@ func (t *turns) silenced() { t.change(func() { t.owed = false }) }
 // interrupted ends the response under way.
 func (t *turns) interrupted() { t.change(func() { t.open = false }) }
 
+// parting notes that what the bot says now is the last it says.
+func (t *turns) parting() { t.change(func() { t.last = true }) }
+
 // busy reports whether the bot is at work, and when to look again.
 func (t *turns) busy() (bool, <-chan struct{}) {
 	t.mu.Lock()
@@ -72,12 +76,13 @@ func (t *turns) busy() (bool, <-chan struct{}) {
 	return t.open || t.calls > 0 || t.owed, t.changed
 }
 
-// wait waits until the bot has answered. It reports false when ctx ended before.
+// wait waits until the bot has answered and will go on listening. It reports false
+// when ctx ended before.
 func (t *turns) wait(ctx context.Context) bool {
 	for {
 		t.mu.Lock()
-		answered := !t.open && t.calls == 0 && !t.owed
-		doubt := !t.open && t.calls == 0 && t.more
+		answered := !t.open && t.calls == 0 && !t.owed && !t.last
+		doubt := !t.open && t.calls == 0 && t.more && !t.last
 		step, changed := t.step, t.changed
 		t.mu.Unlock()
 		if answered {

@@ -63,7 +63,7 @@ function offerRestart(words) {
   button.addEventListener('click', restart);
   byID('after').replaceChildren(text, button);
   byID('after').hidden = false;
-  button.scrollIntoView({ block: 'nearest' });
+  chat.toBottom();
   // Someone who was typing finds the way on under their hands.
   if (document.activeElement === document.body || document.activeElement === field) button.focus({ preventScroll: true });
 }

@@ -167,6 +167,11 @@ export class Chat {
     this.#dots = null;
   }
 
+  /** toBottom shows what is last. */
+  toBottom() {
+    this.#toBottom(true);
+  }
+
   #toBottom(force = atBottom()) {
     if (force) scroll.scrollTop = scroll.scrollHeight;
   }

@@ -38,7 +38,9 @@ type Node struct {
 // Edge is one way from a node to another.
 type Edge struct {
 	From, To string
-	// Label names what takes this way, e.g. a function; may be empty.
+	// Label names what takes this way, e.g. a function; may be empty. Labels are
+	// drawn as long as they do not crowd the picture; the edge's own title, which
+	// browsers show to who points at it, always has them.
 	Label string
 }
 

@@ -39,6 +39,7 @@ type layout struct {
 	index  map[string]int
 	edges  []*edge
 	loops  map[int][]string // self edges: labels by node
+	plain  bool             // there are too many labels to draw them
 	ranks  []int            // of nodes, doubled: odd layers hold labels
 	items  []*item          // of nodes, by index
 	layers [][]*item
@@ -46,6 +47,9 @@ type layout struct {
 	height []float64
 	bounds struct{ w, h float64 }
 }
+
+// crowded is how many labels more than nodes there may be for them to be drawn.
+const crowded = 4
 
 // newLayout checks the graph and merges parallel edges.
 func newLayout(g Graph) (*layout, error) {
@@ -83,6 +87,11 @@ func newLayout(g Graph) (*layout, error) {
 			m.labels = append(m.labels, e.Label)
 		}
 	}
+	labels := 0
+	for _, e := range l.edges {
+		labels += len(e.labels)
+	}
+	l.plain = labels > crowded+len(l.nodes)
 	return l, nil
 }
 
@@ -161,7 +170,7 @@ func (l *layout) layer() {
 		e.path = append(e.path, top)
 		for r := top.rank + 1; r < bottom.rank; r++ {
 			it := &item{node: -1, edge: i, rank: r, w: passWidth}
-			if r == at && len(e.labels) > 0 {
+			if r == at && len(e.labels) > 0 && !l.plain {
 				it.label = true
 				it.w, it.h = labelSize(e.labels)
 			}

@@ -5,10 +5,11 @@ const (
 	nodeHeight = 34.0
 	nodePad    = 16.0 // left and right of the text
 	nodeMin    = 72.0
-	passWidth  = 10.0
+	passWidth  = 4.0
 	loopWidth  = 18.0
-	gapX       = 18.0 // between boxes of a layer
-	gapY       = 15.0 // between layers
+	gapX       = 18.0 // between nodes of a layer
+	gapPass    = 9.0  // beside an edge that passes
+	gapY       = 13.0 // between layers
 	margin     = 10.0
 	portGap    = 22.0
 	lineHeight = 14.0 // of labels
@@ -27,7 +28,7 @@ func (l *layout) place() {
 		x := 0.0
 		for _, it := range layer {
 			it.x = x + it.w/2
-			x += it.w + gapX
+			x += it.w + gapX // pulled together below
 		}
 	}
 	up := func(it *item) []link { return it.up }
@@ -57,6 +58,14 @@ type run struct {
 
 func (r run) at() float64 { return r.sum / r.weight }
 
+// gap is the distance to keep between neighbours.
+func gap(a, b *item) float64 {
+	if a.w == passWidth || b.w == passWidth {
+		return gapPass
+	}
+	return gapX
+}
+
 // pull moves a layer's boxes as near to where their neighbours are as order and
 // distances allow: the exact least-squares answer, by pooling boxes that push
 // against each other.
@@ -66,7 +75,7 @@ func pull(layer []*item, side func(*item) []link) {
 	for i, it := range layer {
 		if i > 0 {
 			before := layer[i-1]
-			offsets[i] = offsets[i-1] + (before.w+it.w)/2 + gapX
+			offsets[i] = offsets[i-1] + (before.w+it.w)/2 + gap(before, it)
 		}
 		wish, weight := it.x, 0.01
 		if links := side(it); len(links) > 0 {

@@ -16,6 +16,16 @@ import (
 // left behind.
 const grace = 250 * time.Millisecond
 
+// ahead is how many pieces of audio a synthesizer may be ahead of the session loop.
+const ahead = 4
+
+// audioPost brings audio to the loop, which returns the credit when it has taken it:
+// so a hold further on is felt before much has been made.
+type audioPost struct {
+	frames.OutputAudioFrame
+	credits chan struct{}
+}
+
 // piece is one piece of text on its way through the lane.
 type piece struct {
 	cfg       *SynthesisConfig
@@ -126,6 +136,7 @@ type take struct {
 	ctx    context.Context
 	out    chan Speech
 	ended  chan error
+	posted chan struct{} // holds a token for each piece of audio on its way to the loop
 	silent *time.Timer // fires when audio is late
 }
 
@@ -137,6 +148,7 @@ func (t *take) run() error {
 	}
 	ctx, cancel := context.WithCancelCause(t.job.Context())
 	t.ctx, t.out, t.ended = ctx, make(chan Speech), make(chan error, 1)
+	t.posted = make(chan struct{}, ahead)
 	t.silent = time.NewTimer(t.cfg.FirstAudio)
 	begun := time.Now()
 	go func() { t.ended <- safeSynthesize(ctx, t.voice, t.utterance, t.emit) }()
@@ -186,9 +198,7 @@ func (t *take) pass(sp Speech) error {
 	}
 	if len(sp.Samples) > 0 {
 		t.segment.length += uint64(len(sp.Samples))
-		f := &frames.OutputAudioFrame{Response: t.segment.response,
-			PCM: frames.PCM{Samples: sp.Samples, Rate: t.voice.Rate(), Channels: 1}}
-		if err := t.job.Post(f); err != nil {
+		if err := t.post(sp.Samples); err != nil {
 			return err
 		}
 	}
@@ -198,6 +208,19 @@ func (t *take) pass(sp Speech) error {
 		t.silent.Reset(t.cfg.Between)
 	}
 	return nil
+}
+
+// post sends audio to the loop, when that has taken what was sent before.
+func (t *take) post(samples []int16) error {
+	select {
+	case t.posted <- struct{}{}:
+	case <-t.ctx.Done():
+		return context.Cause(t.ctx)
+	}
+	f := &audioPost{credits: t.posted}
+	f.Response = t.segment.response
+	f.PCM = frames.PCM{Samples: samples, Rate: t.voice.Rate(), Channels: 1}
+	return t.job.Post(f)
 }
 
 // leave cancels the synthesizer and gives it a moment to return.

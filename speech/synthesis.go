@@ -261,7 +261,7 @@ func (s *Synthesis) armFiller() {
 func (s *Synthesis) Receive(f frames.Frame) {
 	r, ok := f.(*synthesized)
 	if !ok {
-		s.Push(f, pipeline.Downstream)
+		s.pass(f)
 		return
 	}
 	if r.abandoned {
@@ -274,6 +274,18 @@ func (s *Synthesis) Receive(f frames.Frame) {
 	if r.err != nil {
 		s.trouble("The voice failed; a part of the answer was not spoken.", r.err)
 	}
+}
+
+// pass passes on a segment's frames.
+func (s *Synthesis) pass(f frames.Frame) {
+	a, ok := f.(*audioPost)
+	if !ok {
+		s.Push(f, pipeline.Downstream)
+		return
+	}
+	credits := a.credits
+	s.Push(&a.OutputAudioFrame, pipeline.Downstream)
+	<-credits // there is one: the job put it there before it posted
 }
 
 // count makes a synthesizer that fails again and again unusable for a while.

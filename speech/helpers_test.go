@@ -1,0 +1,482 @@
+package speech_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/speech"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	rate = 16000
+	// wordTime is how long a scripted synthesizer takes to say a word.
+	wordTime = 300 * time.Millisecond
+)
+
+func samples(d time.Duration) int { return int(d * rate / time.Second) }
+
+// voice is a scripted synthesizer: every word takes wordTime, samples count up so
+// that a lost or doubled one is noticed.
+type voice struct {
+	rate   int           // 0 for rate
+	first  time.Duration // until the first audio
+	pace   time.Duration // between two words
+	words  bool          // gives word times
+	script func(n int, u speech.Utterance) take
+
+	mu    sync.Mutex
+	said  []string
+	given int // samples
+}
+
+// take says what goes wrong with an utterance; the zero value is that nothing does.
+type take struct {
+	silent  bool          // returns at once without audio
+	dieAt   int           // fails after so many words
+	hang    time.Duration // gives nothing for so long
+	deaf    bool          // does not notice that it is cancelled
+	err     error
+	panics  bool
+	delay   time.Duration
+	instead []speech.Word // word times of its own
+}
+
+func (v *voice) Rate() int {
+	if v.rate != 0 {
+		return v.rate
+	}
+	return rate
+}
+
+func (v *voice) Synthesize(ctx context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
+	v.mu.Lock()
+	n := len(v.said)
+	v.said = append(v.said, u.Text)
+	v.mu.Unlock()
+	var t take
+	if v.script != nil {
+		t = v.script(n, u)
+	}
+	switch {
+	case t.panics:
+		panic("no voice")
+	case t.silent:
+		return t.err
+	case t.deaf:
+		time.Sleep(t.hang)
+	case !v.sleep(ctx, v.first+t.hang+t.delay):
+		return ctx.Err()
+	}
+	for i, word := range strings.Fields(u.Text) {
+		if t.dieAt > 0 && i == t.dieAt {
+			return t.err
+		}
+		sp := speech.Speech{Samples: v.sound(int(int64(wordTime) * int64(v.Rate()) / int64(time.Second)))}
+		if v.words {
+			sp.Words = []speech.Word{{Text: word, Start: time.Duration(i) * wordTime, End: time.Duration(i+1) * wordTime}}
+		}
+		if err := emit(sp); err != nil {
+			return err
+		}
+		if !v.sleep(ctx, v.pace) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (v *voice) sleep(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// sound makes the next samples.
+func (v *voice) sound(n int) []int16 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := make([]int16, n)
+	for i := range out {
+		v.given++
+		out[i] = int16(v.given%30000 + 1)
+	}
+	return out
+}
+
+func (v *voice) texts() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]string(nil), v.said...)
+}
+
+// ear is what the user hears: a pacer that takes 20 ms every 20 ms.
+type ear struct {
+	buffer *speech.Buffer
+	stop   chan struct{}
+	done   chan struct{}
+
+	mu    sync.Mutex
+	heard []int16
+	last  time.Time // when something was heard
+	first time.Time
+}
+
+func listen(b *speech.Buffer) *ear {
+	e := &ear{buffer: b, stop: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		frame := make([]int16, rate/50)
+		for {
+			select {
+			case <-tick.C:
+				e.take(frame)
+			case <-e.stop:
+				return
+			}
+		}
+	}()
+	return e
+}
+
+func (e *ear) take(frame []int16) {
+	n := e.buffer.Read(frame)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n > 0 {
+		e.last = time.Now()
+		if e.first.IsZero() {
+			e.first = e.last
+		}
+	}
+	e.heard = append(e.heard, frame[:n]...)
+}
+
+func (e *ear) close() {
+	close(e.stop)
+	<-e.done
+}
+
+func (e *ear) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.heard)
+}
+
+func (e *ear) lastHeard() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.last
+}
+
+// model answers request after request from a list.
+type model struct {
+	mu      sync.Mutex
+	answers [][]any // string: text; frames.ToolCall: call; time.Duration: pause
+	asked   [][]string
+	times   []time.Time
+}
+
+func (m *model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	m.mu.Lock()
+	answer := []any{fmt.Sprintf("Answer %d.", len(m.asked)+1)}
+	if n := len(m.asked); n < len(m.answers) {
+		answer = m.answers[n]
+	}
+	var history []string
+	for _, e := range req.Context.Entries {
+		history = append(history, show(*e.Message()))
+	}
+	m.asked = append(m.asked, history)
+	m.times = append(m.times, time.Now())
+	m.mu.Unlock()
+	return func(yield func(llm.Chunk, error) bool) {
+		end := llm.FinishStop
+		for _, part := range answer {
+			var c llm.Chunk
+			switch part := part.(type) {
+			case string:
+				c.Text = part
+			case frames.ToolCall:
+				c.Call, end = &part, llm.FinishCalls
+			case time.Duration:
+				select {
+				case <-time.After(part):
+				case <-ctx.Done():
+					yield(llm.Chunk{}, ctx.Err())
+					return
+				}
+				continue
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+		yield(llm.Chunk{Finish: end}, nil)
+	}
+}
+
+func (m *model) requests() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.asked)
+}
+
+func show(m frames.Message) string {
+	s := string(m.Role) + ": " + m.Text
+	if m.Interrupted {
+		s += " [cut]"
+	}
+	return s
+}
+
+// call is a session with a voice.
+type call struct {
+	t     *testing.T
+	voice *voice
+	model *model
+	convo *frames.LLMContext
+	task  *pipeline.Task
+	svc   *llm.Service
+	buf   *speech.Buffer
+	ear   *ear
+	done  chan error
+	begun time.Time
+
+	mu     sync.Mutex
+	events []string
+	heard  strings.Builder // LLMTextFrames at the end of the chain
+	spoken []speech.SpokenFrame
+	lags   []speech.Latency
+	turns  []speech.UserTurnFrame
+	errs   []*frames.ErrorFrame
+}
+
+// setup is what tests vary.
+type setup struct {
+	voice     *voice
+	synthesis speech.SynthesisConfig
+	playout   speech.PlayoutConfig
+	turns     speech.TurnsConfig
+	answers   [][]any
+	front     []pipeline.Processor // before turn taking
+	params    pipeline.Params
+	nobody    bool // nobody takes the audio
+	llm       llm.Config
+}
+
+func dial(t *testing.T, s setup) *call {
+	t.Helper()
+	c := &call{t: t, voice: s.voice, model: &model{answers: s.answers}, convo: frames.NewLLMContext(""),
+		buf: &speech.Buffer{}, done: make(chan error, 1), begun: time.Now()}
+	if c.voice == nil {
+		c.voice = &voice{words: true}
+	}
+	if s.synthesis.Synthesizer == nil {
+		s.synthesis.Synthesizer = c.voice
+	}
+	s.playout.Buffer = c.buf
+	if s.playout.Rate == 0 {
+		s.playout.Rate = rate
+	}
+	s.llm.Model, s.llm.Context = c.model, c.convo
+	svc := must(llm.NewService(s.llm))
+	c.svc = svc
+	chain := append(s.front,
+		must(speech.NewTurns(s.turns)), llm.NewUserAggregator(c.convo), svc,
+		must(speech.NewSynthesis(s.synthesis)), must(speech.NewPlayout(s.playout)),
+		pipeline.Func("tail", c.tail), llm.NewAssistantAggregator(c.convo))
+	s.params.SessionID = "call"
+	s.params.OnError = func(f *frames.ErrorFrame) { c.note("error"); c.errs = append(c.errs, f) }
+	c.task = must(pipeline.NewTask(must(pipeline.New(chain...)), s.params))
+	go func() { c.done <- c.task.Run(context.Background()) }()
+	if !s.nobody {
+		c.ear = listen(c.buf)
+	}
+	synctest.Wait()
+	return c
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// tail stands at the end of the chain.
+func (c *call) tail(p *pipeline.Base, f frames.Frame, dir pipeline.Direction) {
+	if dir == pipeline.Downstream {
+		c.see(f)
+	}
+	p.Push(f, dir)
+}
+
+func (c *call) see(f frames.Frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch f := f.(type) {
+	case *frames.LLMTextFrame:
+		c.heard.WriteString(f.Text)
+	case *speech.SpokenFrame:
+		c.spoken = append(c.spoken, *f)
+	case *speech.LatencyFrame:
+		c.lags = append(c.lags, f.Latency)
+	case *speech.UserTurnFrame:
+		c.turns = append(c.turns, *f)
+		c.add("turn %q by %s", f.Text, f.By)
+	case *frames.BotStartedSpeakingFrame:
+		c.add("bot started")
+	case *frames.BotStoppedSpeakingFrame:
+		c.add("bot stopped")
+	case *frames.UserStartedSpeakingFrame:
+		c.add("user started")
+	case *frames.UserStoppedSpeakingFrame:
+		c.add("user stopped")
+	case *speech.UserIdleFrame:
+		c.add("idle %d", f.Count)
+	case *frames.LLMResponseEndFrame:
+		c.add("end of response %d", f.Response)
+	case *frames.SpeakFrame:
+		c.add("line %q", f.Text)
+	case *frames.EndFrame:
+		c.add("end")
+	}
+}
+
+func (c *call) add(format string, args ...any) {
+	c.events = append(c.events, fmt.Sprintf(format, args...))
+}
+
+func (c *call) note(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add("%s", what)
+}
+
+func (c *call) queue(fs ...frames.Frame) {
+	for _, f := range fs {
+		c.task.QueueFrame(f)
+	}
+	synctest.Wait()
+}
+
+// says is the user saying something: voice, words and silence, as far as the
+// recognizer and voice activity tell. The words come 100 ms after the voice ends.
+func (c *call) says(text string, length time.Duration) {
+	c.queue(&frames.VADStartedFrame{Ago: 200 * time.Millisecond})
+	time.Sleep(length)
+	c.queue(&frames.VADStoppedFrame{Ago: 200 * time.Millisecond})
+	if text == "" {
+		return
+	}
+	time.Sleep(100 * time.Millisecond)
+	c.queue(&frames.TranscriptionFrame{Text: text})
+}
+
+func (c *call) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// end ends the call gracefully.
+func (c *call) end() {
+	c.t.Helper()
+	c.task.End("test")
+	c.wait(nil)
+}
+
+func (c *call) wait(want error) {
+	c.t.Helper()
+	if err := <-c.done; err != want {
+		c.t.Errorf("the session ended with %v, want %v", err, want)
+	}
+	c.hangUp()
+}
+
+func (c *call) hangUp() {
+	if c.ear != nil {
+		c.ear.close()
+		c.ear = nil
+	}
+}
+
+// cancel ends the call at once.
+func (c *call) cancel() {
+	c.task.Cancel("test")
+	<-c.done
+	c.hangUp()
+}
+
+func (c *call) history() []string {
+	var out []string
+	for _, m := range c.convo.Messages() {
+		out = append(out, show(m))
+	}
+	return out
+}
+
+func (c *call) log() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.events...)
+}
+
+func (c *call) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heard.String()
+}
+
+func (c *call) count(event string) int {
+	n := 0
+	for _, e := range c.log() {
+		if e == event {
+			n++
+		}
+	}
+	return n
+}
+
+func want(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s: got\n  %s\nwant\n  %s", what, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// virtual runs a test in virtual time.
+func virtual(t *testing.T, fn func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, fn)
+}
+
+// numbers is n words, each different and spoken in wordTime.
+func numbers(n int) string {
+	words := strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty")
+	var out []string
+	for i := range n {
+		out = append(out, words[i%len(words)])
+	}
+	return strings.Join(out, " ") + "."
+}

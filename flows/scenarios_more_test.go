@@ -1,0 +1,173 @@
+package flows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnwise/turnwise/flows"
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
+)
+
+func TestPostActionsThatHang(t *testing.T) {
+	virtual(t, "do not keep the conversation from ending", func(t *testing.T) {
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) { f.ActionTimeout = 2 * time.Second }, step{"bye"})
+		a := node("a")
+		a.PostActions = []flows.Action{
+			flows.Run(func(context.Context, flows.Action, *flows.FlowManager) error { time.Sleep(time.Minute); return nil }),
+			flows.EndConversation("goodbye"),
+		}
+		s.initialize(a)
+		s.pass(2 * time.Second)
+		s.wantSaid("bot bye", "say goodbye", "end")
+		s.wantKinds([]flows.EventKind{flows.EventActionFailed}, "action_failed a")
+		s.pass(time.Minute)
+	})
+	virtual(t, "of a node that was set from outside are dropped with it", func(t *testing.T) {
+		s := start(t, voice(time.Second), step{"one"}, step{"at b"})
+		a := node("a")
+		a.PostActions = []flows.Action{flows.Run(s.does("never", 0))}
+		s.initialize(a)
+		s.pass(500 * time.Millisecond)
+		if err := s.fm.SetNode(t.Context(), node("b")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(5 * time.Second)
+		if slices.Contains(s.said(), "never") {
+			t.Errorf("heard %q", s.said())
+		}
+	})
+}
+
+// RT1 and RT3 by voice: the user starts to speak while an edge is under way.
+func TestSpeakingDuringAnEdge(t *testing.T) {
+	for name, cancels := range map[string]bool{"that survives it": false, "that is cancelled by it": true} {
+		virtual(t, name+": one node answers, once, with the words in view", func(t *testing.T) {
+			edge := slow("go", 200*time.Millisecond, "ok", node("b"))
+			edge.CancelOnInterruption = cancels
+			s := start(t, nil, step{call("go")}, step{"answer"})
+			s.initialize(node("a", edge))
+			s.pass(100 * time.Millisecond)
+			s.task.QueueFrame(&frames.UserStartedSpeakingFrame{})
+			s.pass(time.Second)
+			s.wantAsked(1)
+			s.task.QueueFrame(&frames.TranscriptionFrame{Text: "no wait"})
+			s.task.QueueFrame(&frames.UserStoppedSpeakingFrame{})
+			s.pass(time.Second)
+			s.wantAsked(2)
+			s.wantSaid("bot answer")
+			want := "b"
+			if cancels {
+				want = "a"
+			}
+			s.wantNode(want)
+			if r := s.request(1); strings.Count(r, "no wait") != 1 || strings.Contains(r, "task b") == cancels {
+				t.Errorf("request 1:\n%s", r)
+			}
+			s.wantValidHistory()
+		})
+	}
+	virtual(t, "without a word: the new node still replies, once", func(t *testing.T) {
+		s := start(t, nil, step{call("go")}, step{"at b"})
+		s.initialize(node("a", slow("go", 200*time.Millisecond, "ok", node("b"))))
+		s.pass(100 * time.Millisecond)
+		s.task.QueueFrame(&frames.UserStartedSpeakingFrame{})
+		s.pass(time.Second)
+		s.task.QueueFrame(&frames.UserStoppedSpeakingFrame{})
+		s.pass(time.Second)
+		s.wantAsked(2)
+		s.wantSaid("bot at b")
+	})
+	virtual(t, "a cancelled edge and not a word: the old node replies, once", func(t *testing.T) {
+		edge := slow("go", 200*time.Millisecond, "ok", node("b"))
+		edge.CancelOnInterruption = true
+		s := start(t, nil, step{call("go")}, step{"still a"})
+		s.initialize(node("a", edge))
+		s.pass(100 * time.Millisecond)
+		s.task.QueueFrame(&frames.UserStartedSpeakingFrame{})
+		s.pass(time.Second)
+		s.task.QueueFrame(&frames.UserStoppedSpeakingFrame{})
+		s.pass(time.Second)
+		s.wantNode("a")
+		s.wantAsked(2)
+		s.wantSaid("bot still a")
+	})
+}
+
+func TestADisconnectInTheMiddle(t *testing.T) { // RT39
+	told := func(what string, done chan<- string) flows.ActionHandler {
+		return func(ctx context.Context, _ flows.Action, _ *flows.FlowManager) error {
+			<-ctx.Done()
+			done <- what
+			return ctx.Err()
+		}
+	}
+	gone := func(t *testing.T, s *session, done <-chan string, want string) {
+		t.Helper()
+		begun := time.Now()
+		s.task.Cancel("the client has gone")
+		<-s.task.Done()
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("the end took %s", took)
+		}
+		select {
+		case got := <-done:
+			if got != want {
+				t.Errorf("%q was told, want %q", got, want)
+			}
+		default:
+			t.Errorf("%s was not told", want)
+		}
+		if err := s.fm.SetNode(t.Context(), node("late")); err != nil && !errors.Is(err, flows.ErrEnded) {
+			t.Errorf("SetNode afterwards: %v", err)
+		}
+		s.wantValidHistory()
+	}
+	virtual(t, "of an edge: the handler is told, the node stays", func(t *testing.T) {
+		done := make(chan string, 1)
+		edge := flows.NodeFunction{Name: "go", Handler: func(ctx context.Context, _ json.RawMessage, _ *flows.FlowManager) (string, *flows.NodeConfig, error) {
+			<-ctx.Done()
+			done <- "the handler"
+			return "ok", node("b"), nil
+		}}
+		s := start(t, nil, step{call("go")})
+		s.initialize(node("a", edge))
+		gone(t, s, done, "the handler")
+		s.wantNode("a")
+		s.wantAsked(1)
+	})
+	virtual(t, "of a pre-action", func(t *testing.T) {
+		done := make(chan string, 1)
+		s := start(t, nil)
+		a := node("a")
+		a.PreActions = []flows.Action{flows.Run(told("the action", done))}
+		s.initialize(a)
+		gone(t, s, done, "the action")
+		s.wantAsked(0)
+	})
+	virtual(t, "of a summary", func(t *testing.T) {
+		done := make(chan string, 1)
+		b := node("b")
+		b.ContextStrategy = flows.ContextSummarize
+		s := start(t, func(_ *session, f *flows.Config, _ *llm.Config) { f.Summarizer = attentive(done) },
+			step{"hi"}, step{call("go")})
+		s.initialize(node("a", fn("go", "ok", b)))
+		s.types("go")
+		gone(t, s, done, "the summarizer")
+		s.wantNode("a")
+	})
+}
+
+// attentive waits until it is told to stop, and says so.
+type attentive chan<- string
+
+func (a attentive) Summarize(ctx context.Context, _ flows.SummaryRequest) (string, error) {
+	<-ctx.Done()
+	a <- "the summarizer"
+	return "", ctx.Err()
+}

@@ -62,7 +62,8 @@ func (d *door) init() {
 	d.turn, d.epoch = 1, 1
 }
 
-// signal wakes the loop; d.mu is held.
+// signal wakes the loop; d.mu is held. It is enough to do so for the first thing in
+// a queue: the loop takes everything after it has woken.
 func (d *door) signal() {
 	select {
 	case d.wake <- struct{}{}:
@@ -108,7 +109,9 @@ func (d *door) admit(f frames.Frame) error {
 		if d.mic.put(a) {
 			d.micDrops++
 		}
-		d.hurry()
+		if d.mic.size == 1 {
+			d.hurry()
+		}
 		return nil
 	}
 	class := f.Class()
@@ -153,6 +156,9 @@ func (d *door) enter(e envelope, system bool) error {
 	}
 	e.epoch = d.epoch
 	*queue = append(*queue, e)
+	if len(*queue) > 1 {
+		return nil // whoever came first has woken the loop
+	}
 	if system {
 		d.hurry()
 	} else {
@@ -188,7 +194,9 @@ func (d *door) post(j *Job, f frames.Frame, dir Direction) error {
 		j.owed.Add(1)
 	}
 	d.order = append(d.order, e)
-	d.signal()
+	if len(d.order) == 1 {
+		d.signal()
+	}
 	return nil
 }
 
@@ -203,7 +211,9 @@ func (d *door) note(kind envelopeKind, j *Job) {
 	d.mu.Lock()
 	if !d.closed {
 		d.order = append(d.order, envelope{kind: kind, job: j, survives: true})
-		d.signal()
+		if len(d.order) == 1 {
+			d.signal()
+		}
 	}
 	d.mu.Unlock()
 }

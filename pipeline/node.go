@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/turnwise/turnwise/frames"
@@ -19,7 +20,7 @@ type node struct {
 	index      int
 	loop       *loop
 	next, prev *node
-	below      []*node // the neighbours downstream, where there may be several
+	branches   []*node // the neighbours downstream of a fork, which has no next
 
 	receiver    Receiver
 	interrupted Interrupted
@@ -194,13 +195,14 @@ func (n *node) setHold(on bool) {
 // heldBelow reports whether some processor downstream holds, given that the nodes
 // downstream know it already.
 func (n *node) heldBelow() bool {
-	for _, b := range n.below {
-		if b.holding || b.lane.holds || b.waits {
-			return true
-		}
+	if n.next != nil {
+		return n.next.heldHere()
 	}
-	return false
+	return slices.ContainsFunc(n.branches, (*node).heldHere)
 }
+
+// heldHere reports whether this processor or one downstream of it holds.
+func (n *node) heldHere() bool { return n.holding || n.lane.holds || n.waits }
 
 // receive handles a frame that one of the node's jobs posted.
 func (n *node) receive(j *Job, f frames.Frame, dir Direction) {

@@ -29,7 +29,6 @@ func (b *builder) add(proc Processor, name string) *node {
 
 // tie makes two nodes neighbours. One that has several is told elsewhere.
 func (b *builder) tie(up, down *node) {
-	up.below = append(up.below, down)
 	if _, many := up.proc.(*fork); !many {
 		up.next = down
 	}
@@ -68,6 +67,6 @@ func (b *builder) section(k *fork, p part, at *node) *node {
 			heads[i] = end
 		}
 	}
-	k.heads, k.join.tails = heads, tails
+	k.heads, k.join.tails, at.branches = heads, tails, heads
 	return end
 }

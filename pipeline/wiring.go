@@ -78,16 +78,16 @@ type rate struct {
 // rate at the end.
 func (c *check) chain(parts []part, path []int, r rate) rate {
 	for i := range parts {
-		p, at := &parts[i], append(slices.Clone(path), i)
+		p := &parts[i]
 		if p.branches != nil {
-			r = c.section(p, at, r)
+			r = c.section(p, append(slices.Clone(path), i), r)
 			continue
 		}
 		d, ok := p.proc.(Wired)
 		if !ok {
 			continue
 		}
-		w := &wired{name: p.name, Wiring: d.Wiring(), path: at}
+		w := &wired{name: p.name, Wiring: d.Wiring(), path: append(slices.Clone(path), i)}
 		c.all = append(c.all, w)
 		if w.InRate != 0 && r.hz != 0 && w.InRate != r.hz {
 			c.fault("%s takes audio at %d Hz but %s gives %d Hz; put a resampler between them", w.name, w.InRate, r.by, r.hz)

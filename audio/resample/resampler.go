@@ -18,6 +18,7 @@ type Resampler struct {
 	in, out  int64
 	pos      int // in the histories: first tap of the next output
 	phase    int
+	made     []float32 // outputs of the running call
 }
 
 // history is the input of one channel that later outputs still need.
@@ -77,12 +78,7 @@ func (r *Resampler) Append(dst, in []int16) []int16 {
 			r.push(float32(s))
 		}
 	}
-	for r.ready() {
-		for c := range r.channels {
-			dst = append(dst, audio.Clip(r.compute(c)))
-		}
-		r.advance()
-	}
+	dst = appendClipped(dst, r.produce(r.ready()))
 	r.compact()
 	return dst
 }
@@ -95,13 +91,15 @@ func (r *Resampler) AppendFloat(dst, in []float32) []float32 {
 	for _, s := range in {
 		r.push(s)
 	}
-	for r.ready() {
-		for c := range r.channels {
-			dst = append(dst, r.compute(c))
-		}
-		r.advance()
-	}
+	dst = append(dst, r.produce(r.ready())...)
 	r.compact()
+	return dst
+}
+
+func appendClipped(dst []int16, samples []float32) []int16 {
+	for _, s := range samples {
+		dst = append(dst, audio.Clip(s))
+	}
 	return dst
 }
 
@@ -109,26 +107,14 @@ func (r *Resampler) AppendFloat(dst, in []float32) []float32 {
 // [Filter.Frames] of the input have come out, and resets. A cut sample time at the
 // end is dropped.
 func (r *Resampler) Flush(dst []int16) []int16 {
-	r.pad()
-	for r.owed() {
-		for c := range r.channels {
-			dst = append(dst, audio.Clip(r.compute(c)))
-		}
-		r.advance()
-	}
+	dst = appendClipped(dst, r.produce(r.owed()))
 	r.Reset()
 	return dst
 }
 
 // FlushFloat is Flush for a stream of floats.
 func (r *Resampler) FlushFloat(dst []float32) []float32 {
-	r.pad()
-	for r.owed() {
-		for c := range r.channels {
-			dst = append(dst, r.compute(c))
-		}
-		r.advance()
-	}
+	dst = append(dst, r.produce(r.owed())...)
 	r.Reset()
 	return dst
 }
@@ -142,30 +128,81 @@ func (r *Resampler) push(s float32) {
 	}
 }
 
-// pad appends the silence that the last outputs look ahead into.
-func (r *Resampler) pad() {
-	for c := range r.channels {
-		r.channels[c] = append(r.channels[c][:r.whole()], make([]float32, r.filter.half+1)...)
-	}
-}
-
 // whole is the number of complete sample times in the histories: the last channel
 // is filled last.
 func (r *Resampler) whole() int { return len(r.channels[len(r.channels)-1]) }
 
-// ready reports whether the input holds all that the next output needs.
-func (r *Resampler) ready() bool { return r.pos+r.filter.taps <= r.whole() }
-
-// owed reports whether the next output lies within the stream.
-func (r *Resampler) owed() bool {
-	f := r.filter
-	return f.up != f.down && r.out*int64(f.down) < r.in*int64(f.up)
+// ready is the number of outputs for which the input holds all they need.
+func (r *Resampler) ready() int {
+	spare := r.whole() - r.filter.taps - r.pos
+	if spare < 0 {
+		return 0
+	}
+	return ((spare+1)*r.filter.up-r.phase-1)/r.filter.down + 1
 }
 
-// compute is the next output of a channel.
-func (r *Resampler) compute(channel int) float32 {
-	f := r.filter
-	return dot(r.channels[channel][r.pos:r.pos+f.taps], f.coef[r.phase*f.taps:(r.phase+1)*f.taps])
+// owed is the number of outputs left in a stream that ends here. It appends the
+// silence that they look ahead into.
+func (r *Resampler) owed() int {
+	if r.filter.up == r.filter.down {
+		return 0
+	}
+	whole := r.whole()
+	for c, h := range r.channels {
+		r.channels[c] = append(h[:whole], make([]float32, r.filter.half+1)...)
+	}
+	up, down := int64(r.filter.up), int64(r.filter.down)
+	return int((r.in*up+down-1)/down - r.out)
+}
+
+// produce computes the next n outputs of all channels, interleaved. They are valid
+// until the next call.
+func (r *Resampler) produce(n int) []float32 {
+	r.made = r.made[:0]
+	for ; n > 0; n-- {
+		switch {
+		case len(r.channels) == 2:
+			left, right := dotTwo(r.coef(r.phase), r.window(0, r.pos), r.window(1, r.pos))
+			r.made = append(r.made, left, right)
+		case len(r.channels) == 1 && n > 1 && r.alike():
+			r.made = append(r.made, 0, 0)
+			r.two((*[2]float32)(r.made[len(r.made)-2:]))
+			n--
+		default:
+			coef := r.coef(r.phase)
+			for c := range r.channels {
+				r.made = append(r.made, dot(r.window(c, r.pos), coef))
+			}
+		}
+		r.advance()
+	}
+	return r.made
+}
+
+// coef is the taps of a phase.
+func (r *Resampler) coef(phase int) []float32 {
+	return r.filter.coef[phase*r.filter.taps : (phase+1)*r.filter.taps]
+}
+
+// window is the input of a channel that an output is computed from.
+func (r *Resampler) window(channel, pos int) []float32 {
+	return r.channels[channel][pos : pos+r.filter.taps]
+}
+
+// alike reports whether the next two outputs have their coefficients or their window
+// in common.
+func (r *Resampler) alike() bool { return r.filter.up == 1 || r.phase+r.filter.down < r.filter.up }
+
+// two computes the next two outputs of the only channel, which are alike, and goes to
+// the second.
+func (r *Resampler) two(out *[2]float32) {
+	pos, phase := r.pos, r.phase
+	r.advance()
+	if r.pos == pos {
+		out[0], out[1] = dotTwo(r.window(0, pos), r.coef(phase), r.coef(r.phase))
+	} else {
+		out[0], out[1] = dotTwo(r.coef(phase), r.window(0, pos), r.window(0, r.pos))
+	}
 }
 
 // advance goes to the output after the next.
@@ -187,22 +224,4 @@ func (r *Resampler) compact() {
 		r.channels[c] = h[:copy(h, h[done:])]
 	}
 	r.pos -= done
-}
-
-// dot is the inner product of two slices of the same length, a multiple of eight.
-// The order of additions is fixed, so equal input gives equal output.
-func dot(x, c []float32) float32 {
-	var s0, s1, s2, s3 float32
-	for len(x) >= 8 && len(c) >= 8 {
-		s0 += x[0] * c[0]
-		s1 += x[1] * c[1]
-		s2 += x[2] * c[2]
-		s3 += x[3] * c[3]
-		s0 += x[4] * c[4]
-		s1 += x[5] * c[5]
-		s2 += x[6] * c[6]
-		s3 += x[7] * c[7]
-		x, c = x[8:], c[8:]
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/turnwise/turnwise/audio"
@@ -166,7 +167,8 @@ func (m *Mixer) Mix(samples []int16) error {
 		return nil
 	}
 	m.follow(samples)
-	m.sum = append(m.sum[:0], make([]float32, len(samples))...)
+	m.sum = slices.Grow(m.sum[:0], len(samples))[:len(samples)]
+	clear(m.sum)
 	err := m.add(&m.leaving)
 	if playErr := m.add(&m.playing); playErr != nil {
 		err = playErr

@@ -191,7 +191,8 @@ func (c *LLMContext) addProvisional(response uint64, id EntryID) EntryID {
 }
 
 // Heard settles the provisional message of a response: text is what the user heard
-// or was sent of it. An interrupted message without text is taken out, unless it
+// or was sent of it. A message that lost some of its text, because it was interrupted
+// or could not be spoken, is marked; one that lost all of it is taken out, unless it
 // calls functions. It reports false when there is no such message.
 func (c *LLMContext) Heard(response uint64, text string, interrupted bool) bool {
 	c.mu.Lock()
@@ -231,11 +232,12 @@ func (c *LLMContext) heard(id EntryID, text string, interrupted bool) {
 	}
 	c.version++
 	c.own()
-	if text == "" && len(m.ToolCalls) == 0 && interrupted {
+	if text == "" && len(m.ToolCalls) == 0 {
 		c.entries = append(c.entries[:i], c.entries[i+1:]...)
 		return
 	}
-	m.Text, m.Interrupted = text, interrupted
+	m.Interrupted = interrupted || len(text) < len(m.Text)
+	m.Text = text
 	c.entries[i] = &Entry{id: id, message: m}
 }
 

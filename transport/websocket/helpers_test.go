@@ -260,17 +260,6 @@ func (p *peer) rest() (all []got, code int) {
 	}
 }
 
-// types lists messages' types, without the deprecated one.
-func types(all []got) []rtvi.Type {
-	var ts []rtvi.Type
-	for _, g := range all {
-		if g.Type != rtvi.TypeBotTranscription {
-			ts = append(ts, g.Type)
-		}
-	}
-	return ts
-}
-
 // within fails the test when fn takes longer, in the bubble's time.
 func within(t *testing.T, limit time.Duration, fn func()) {
 	t.Helper()

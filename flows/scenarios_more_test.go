@@ -4,14 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/pipeline"
 )
 
 func TestPostActionsThatHang(t *testing.T) {
@@ -170,4 +174,114 @@ func (a attentive) Summarize(ctx context.Context, _ flows.SummaryRequest) (strin
 	<-ctx.Done()
 	a <- "the summarizer"
 	return "", ctx.Err()
+}
+
+// TestRandomEndings drives random conversations, by voice and by text, to random
+// ends: the client goes, the session is ended, the flow says goodbye. Each ends in
+// time (R6, R16), with a valid history (R8), and no global function ran in the
+// place of a node's own (R15). A seed's case is repeated with
+// -run 'TestRandomEndings/^seed_17$'.
+func TestRandomEndings(t *testing.T) {
+	cases := uint64(1500)
+	if testing.Short() {
+		cases = 150
+	}
+	first := rand.Uint64() >> 1
+	for i := range cases {
+		seed := first + i
+		virtual(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) { converseToTheEnd(t, seed) })
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// parting adds to a random node what may end the session, or hang behind it.
+func (w *world) parting(t *testing.T, n *flows.NodeConfig) *flows.NodeConfig {
+	hang := flows.Run(func(ctx context.Context, _ flows.Action, _ *flows.FlowManager) error {
+		select {
+		case <-time.After(w.ms(3000)):
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	})
+	hang.OnInterruption = flows.InterruptionPolicy(w.n(3))
+	switch w.n(6) {
+	case 0:
+		n.PostActions = []flows.Action{hang, flows.EndConversation("goodbye")}
+	case 1:
+		n.PostActions = []flows.Action{flows.Say("by the way"), hang}
+	}
+	return n
+}
+
+func converseToTheEnd(t *testing.T, seed uint64) {
+	c := &chance{r: rand.New(rand.NewPCG(seed, 2))}
+	w := &world{chance: c}
+	s := start(t, func(s *session, f *flows.Config, l *llm.Config) {
+		s.pace = c.ms(50)
+		l.Model = &wanderer{c, s.model}
+		f.ActionTimeout = 2 * time.Second
+		// Every random node has an f0 of its own.
+		f.GlobalFunctions = []flows.NodeFunction{
+			{Name: "f0", Handler: func(context.Context, json.RawMessage, *flows.FlowManager) (string, *flows.NodeConfig, error) {
+				t.Error("a global function ran in the place of the node's own (R15)")
+				return "", nil, nil
+			}},
+			{Name: "onward", Handler: func(context.Context, json.RawMessage, *flows.FlowManager) (string, *flows.NodeConfig, error) {
+				return "on", w.parting(t, w.node()), nil
+			}},
+		}
+	})
+	s.initialize(w.parting(t, w.node()))
+	for range 1 + c.n(8) {
+		switch c.n(6) {
+		case 0:
+			if err := s.fm.SetNode(context.Background(), w.parting(t, w.node())); err != nil && !errors.Is(err, flows.ErrEnded) {
+				t.Error(err)
+			}
+		case 1, 2:
+			s.task.QueueFrame(&frames.UserStartedSpeakingFrame{})
+			time.Sleep(c.ms(200))
+			if c.n(3) > 0 {
+				s.task.QueueFrame(&frames.TranscriptionFrame{Text: "spoken"})
+			}
+			s.task.QueueFrame(&frames.UserStoppedSpeakingFrame{})
+		default:
+			s.task.QueueFrame(&frames.UserTextFrame{Text: "typed"})
+		}
+		time.Sleep(c.ms(400))
+	}
+	begun, limit := time.Now(), time.Second
+	switch c.n(3) {
+	case 0:
+		s.task.Cancel("the client has gone")
+	case 1:
+		s.task.Interrupt("the last word")
+		s.task.Cancel("the client has gone")
+	default:
+		s.task.End("that is all")
+		limit = 20 * time.Second // what is owed is said, calls get their time
+	}
+	err := <-s.done
+	var cancelled *pipeline.CancelError
+	if err != nil && !errors.As(err, &cancelled) {
+		t.Errorf("the session ended with %v", err)
+	}
+	if took := time.Since(begun); took > limit {
+		t.Errorf("the end took %s, at most %s (R6)", took, limit)
+	}
+	s.wantValidHistory()
+	s.wantWholeEntries()
+	for i, r := range s.model.requests {
+		if names := r.Context.Tools.Names(); len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+			t.Errorf("request %d offers %q: a name twice (R15)", i, names)
+		}
+	}
+	for _, e := range s.convo.Snapshot().Entries {
+		if e.Message().Pending {
+			t.Errorf("a placeholder is left (R8):\n%s", show(s.convo.Snapshot()))
+		}
+	}
+	synctest.Wait()
 }

@@ -76,23 +76,25 @@ func TestLoad(t *testing.T) {
 // grows in the second half of a run that is long enough to tell.
 func watch(ctx context.Context, t *testing.T, server *process) {
 	t.Helper()
-	const samples = 24
-	tick := time.NewTicker(max(*duration/samples, 500*time.Millisecond))
+	const samples = 48 // many, since garbage makes the heap swing between once and twice what is live
+	tick := time.NewTicker(max(*duration/samples, 250*time.Millisecond))
 	defer tick.Stop()
 	begun := time.Now()
-	var live []float64
+	var heap []float64
 	for {
 		select {
 		case <-ctx.Done():
-			judgeGrowth(t, live)
+			judgeGrowth(t, heap)
 			return
 		case <-tick.C:
 			s, err := server.sample(ctx)
 			if err != nil {
 				continue // the run has ended, or the server has: the clients will say
 			}
-			live = append(live, s.liveMB)
-			t.Logf("%6s  %s", time.Since(begun).Round(time.Second), s)
+			heap = append(heap, s.heapMB)
+			if len(heap)%4 == 0 {
+				t.Logf("%6s  %s", time.Since(begun).Round(100*time.Millisecond), s)
+			}
 		}
 	}
 }
@@ -100,13 +102,13 @@ func watch(ctx context.Context, t *testing.T, server *process) {
 // judgeGrowth compares the heap in the third quarter of a run with that in the
 // last. By then every session has been through whole conversations, so what is
 // still growing would grow for ever.
-func judgeGrowth(t *testing.T, live []float64) {
+func judgeGrowth(t *testing.T, heap []float64) {
 	t.Helper()
-	if *duration < time.Minute || len(live) < 16 {
+	if *duration < time.Minute || len(heap) < 16 {
 		return
 	}
-	half, quarter := len(live)/2, len(live)/4
-	third, last := mean(live[half:half+quarter]), mean(live[half+quarter:])
+	half, quarter := len(heap)/2, len(heap)/4
+	third, last := mean(heap[half:half+quarter]), mean(heap[half+quarter:])
 	if last > third*1.25+1 {
 		t.Errorf("the heap still grew at the end: %.1f MB in the third quarter, %.1f MB in the last", third, last)
 	}

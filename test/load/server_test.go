@@ -120,14 +120,14 @@ func (p *process) get(ctx context.Context, path string) (string, error) {
 // sample is what the server says of itself at one moment.
 type sample struct {
 	goroutines int
-	// liveMB is the heap that was reachable at the last garbage collection, in
-	// megabytes; residentMB is what the system says the process has.
-	liveMB, residentMB float64
+	// heapMB is what is allocated on the heap, garbage included, in megabytes;
+	// residentMB is what the system says the process has.
+	heapMB, residentMB float64
 }
 
 // String is one line of the report.
 func (s sample) String() string {
-	return fmt.Sprintf("goroutines %5d  live heap %6.1f MB  resident %6.1f MB", s.goroutines, s.liveMB, s.residentMB)
+	return fmt.Sprintf("goroutines %5d  heap %6.1f MB  resident %6.1f MB", s.goroutines, s.heapMB, s.residentMB)
 }
 
 // sample reads the server's metrics.
@@ -140,12 +140,11 @@ func (p *process) sample(ctx context.Context) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	// The collector starts when the heap has doubled, the default of GOGC.
-	next, err := metric(text, "go_memstats_next_gc_bytes")
+	heap, err := metric(text, "go_memstats_heap_alloc_bytes")
 	if err != nil {
 		return sample{}, err
 	}
-	return sample{goroutines: int(goroutines), liveMB: next / 2 / (1 << 20), residentMB: p.residentMB()}, nil
+	return sample{goroutines: int(goroutines), heapMB: heap / (1 << 20), residentMB: p.residentMB()}, nil
 }
 
 // metric is the value of a metric without labels.

@@ -15,7 +15,7 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Add("Vary", "Origin")
 	if !s.originAllowed(origin, r.Host) {
-		s.metrics.refused.WithLabelValues(refusedOrigin).Inc()
+		s.metrics.refused.Add(refusedOrigin, 1)
 		refuse(w, http.StatusForbidden, "Pages of "+origin+" may not use this server. Its operator can allow them.")
 		return false
 	}

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"encoding/json"
-
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/server/internal/drawing"
 )
@@ -31,7 +29,7 @@ type ModelInfo struct {
 
 // Describer is the side of a [Bot] that can say what it talks about.
 type Describer interface {
-	// Describe is called once, when the server is made.
+	// Describe is called once, when somebody asks.
 	Describe() Flow
 }
 
@@ -56,6 +54,3 @@ func (f Flow) SVG() ([]byte, error) {
 	}
 	return drawing.SVG(g)
 }
-
-// document is the flow as /api/flow answers it.
-func (f Flow) document() ([]byte, error) { return json.Marshal(f) }

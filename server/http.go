@@ -26,7 +26,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /api/flow", s.serveFlow)
 	mux.HandleFunc("GET /api/flow/graph.svg", s.serveGraph)
 	if !s.cfg.NoMetrics {
-		mux.Handle("GET /metrics", s.metrics.handler())
+		mux.Handle("GET /metrics", s.metrics)
 	}
 	mux.HandleFunc("GET /{file...}", s.servePage)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -66,12 +66,18 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveFlow(w http.ResponseWriter, _ *http.Request) {
+	body, err := s.flowJSON()
+	if err != nil {
+		s.log.Error("the flow cannot be described", "err", err)
+		refuse(w, http.StatusInternalServerError, "The flow cannot be described.")
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.flowJSON) // the client's loss
+	_, _ = w.Write(body) // the client's loss
 }
 
 func (s *Server) serveGraph(w http.ResponseWriter, _ *http.Request) {
-	if len(s.flow.Nodes) == 0 {
+	if len(s.flow().Nodes) == 0 {
 		refuse(w, http.StatusNotFound, "This bot has no flow to draw.")
 		return
 	}
@@ -101,7 +107,12 @@ func (s *Server) serveConnect(w http.ResponseWriter, r *http.Request) {
 
 // socketURL is where a client that reached this request reaches /ws.
 func (s *Server) socketURL(r *http.Request) string {
+	// Whoever serves the handler under a prefix has taken it off the path.
+	asked, _, _ := strings.Cut(r.RequestURI, "?")
 	u := url.URL{Scheme: "ws", Host: r.Host, Path: "/ws"}
+	if prefix, ok := strings.CutSuffix(asked, r.URL.Path); ok && strings.HasPrefix(prefix, "/") {
+		u.Path = prefix + u.Path
+	}
 	secure := r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 	if s.public != nil {
 		u.Host, u.Path = s.public.Host, strings.TrimSuffix(s.public.Path, "/")+"/ws"
@@ -123,11 +134,11 @@ func (s *Server) refuseClient(w http.ResponseWriter, err error) {
 		reason, detail = refusedRate, "Too many people are connecting at once. Please try again in a moment."
 	case errors.Is(err, ErrBot):
 		reason, detail = refusedBot, "The bot could not be started. The operator finds the reason in the log."
-		s.metrics.refused.WithLabelValues(reason).Inc()
+		s.metrics.refused.Add(reason, 1)
 		refuse(w, http.StatusInternalServerError, detail)
 		return
 	}
-	s.metrics.refused.WithLabelValues(reason).Inc()
+	s.metrics.refused.Add(reason, 1)
 	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	w.Header().Set("Connection", "close") // its place is needed
 	refuse(w, http.StatusServiceUnavailable, detail)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -154,6 +155,27 @@ func TestConnectTellsTheAddressAsTheClientReachesIt(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheServerWorksUnderAPrefix(t *testing.T) {
+	srv, err := server.New(server.Config{Bot: testBot()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/bot/", http.StripPrefix("/bot", srv.Handler()))
+	hs := httptest.NewServer(mux)
+	defer hs.Close()
+	a := do(t, http.MethodPost, hs.URL+"/bot/connect?x=1")
+	if want := strings.Replace(hs.URL, "http", "ws", 1) + "/bot/ws"; !strings.Contains(a.body, want) {
+		t.Errorf("the address is %s, not %s", a.body, want)
+	}
+	c := dial(t, hs.URL+"/bot")
+	c.ready()
+	c.hears("Who are you?")
+	_ = c.ws.Close()
+	eventually(t, "the session ends", func() bool { return srv.Sessions() == 0 })
+	http.DefaultClient.CloseIdleConnections()
 }
 
 func TestOnlyListedOriginsMayConnect(t *testing.T) {

@@ -19,22 +19,22 @@ func (m *metrics) Observe(h pipeline.Hop) {
 	}
 	switch f := h.Frame.(type) {
 	case *frames.UserTextFrame, *frames.UserStoppedSpeakingFrame:
-		m.turns.Inc()
+		m.turns.Add(1)
 	case *frames.InterruptionFrame:
-		m.interruptions.Inc()
+		m.interruptions.Add(1)
 	case *frames.LLMResponseEndFrame:
-		m.generations.WithLabelValues(finish(f.Finish)).Inc()
+		m.generations.Add(f.Finish, 1)
 	case *frames.MetricsFrame:
 		m.measured(f)
 	case *frames.FunctionCallResultFrame:
-		m.calls.WithLabelValues(string(f.Status)).Inc()
+		m.calls.Add(string(f.Status), 1)
 	}
 }
 
 func (m *metrics) upstream(f frames.Frame) {
 	switch f := f.(type) {
 	case *frames.ErrorFrame:
-		m.errors.WithLabelValues(string(f.Category)).Inc()
+		m.errors.Add(string(f.Category), 1)
 	case *frames.MetricsFrame:
 		m.measured(f)
 	}
@@ -45,16 +45,7 @@ func (m *metrics) measured(f *frames.MetricsFrame) {
 		m.ttft.Observe(f.TTFB.Seconds())
 	}
 	if u := f.Usage; u != nil {
-		m.tokens.WithLabelValues("prompt").Add(float64(u.Prompt))
-		m.tokens.WithLabelValues("completion").Add(float64(u.Completion))
+		m.tokens.Add("prompt", uint64(max(0, u.Prompt)))
+		m.tokens.Add("completion", uint64(max(0, u.Completion)))
 	}
-}
-
-// finish keeps a provider's own words for how a response ended out of the labels.
-func finish(s string) string {
-	switch s {
-	case "stop", "tool_calls", "length", "content_filter", "error":
-		return s
-	}
-	return "other"
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -15,8 +16,8 @@ type Server struct {
 	cfg      Config
 	log      *slog.Logger
 	public   *url.URL // nil without Config.PublicURL
-	flow     Flow
-	flowJSON []byte
+	flow     func() Flow
+	flowJSON func() ([]byte, error)
 	graph    func() ([]byte, error)
 	page     map[string]asset
 	metrics  *metrics
@@ -33,15 +34,15 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.defaults()
 	s := &Server{
-		cfg: cfg, log: cfg.Logger, metrics: newMetrics(), sessions: newSessions(cfg.MaxSessions),
-		limiter: newLimiter(cfg.ConnectRate, cfg.ConnectBurst), flow: describe(cfg.Bot),
+		cfg: cfg, log: cfg.Logger, sessions: newSessions(cfg.MaxSessions),
+		limiter: newLimiter(cfg.ConnectRate, cfg.ConnectBurst),
 	}
+	s.metrics = newMetrics(s.sessions.count)
+	// What is not needed to be ready is made for the first who asks.
+	s.flow = sync.OnceValue(func() Flow { return describe(cfg.Bot) })
+	s.flowJSON = sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.flow()) })
+	s.graph = sync.OnceValues(func() ([]byte, error) { return s.flow().SVG() })
 	var err error
-	if s.flowJSON, err = s.flow.document(); err != nil {
-		return nil, err
-	}
-	// The graph is drawn for the first who asks.
-	s.graph = sync.OnceValues(s.flow.SVG)
 	if !cfg.NoPage {
 		if s.page, err = loadPage(); err != nil {
 			return nil, err

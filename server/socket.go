@@ -23,7 +23,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := s.upgrader.Upgrade(w, r)
 	if err != nil { // it has been answered
-		s.release()
+		s.sessions.leave()
 		return
 	}
 	// The conversation has a goroutine of its own, so that the request with its
@@ -34,10 +34,10 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 
 // hold holds a conversation and gives its place back, whatever happens.
 func (s *Server) hold(conn *websocket.Conn) {
-	defer s.release()
+	defer s.sessions.leave()
 	defer func() {
 		if r := recover(); r != nil {
-			s.metrics.errors.WithLabelValues(string(frames.ErrorInternal)).Inc()
+			s.metrics.errors.Add(string(frames.ErrorInternal), 1)
 			s.log.Error("panic in a conversation", "panic", r, "stack", string(debug.Stack()))
 			conn.Reject("Something went wrong on the server.")
 		}
@@ -45,21 +45,12 @@ func (s *Server) hold(conn *websocket.Conn) {
 	s.converse(context.Background(), conn)
 }
 
-// admit takes a place for a conversation; release gives it back.
+// admit takes a place for a conversation.
 func (s *Server) admit() error {
 	if !s.limiter.allow() {
 		return ErrRate
 	}
-	if err := s.sessions.admit(); err != nil {
-		return err
-	}
-	s.metrics.active.Inc()
-	return nil
-}
-
-func (s *Server) release() {
-	s.metrics.active.Dec()
-	s.sessions.leave()
+	return s.sessions.admit()
 }
 
 // converse holds one conversation.
@@ -72,7 +63,7 @@ func (s *Server) converse(ctx context.Context, conn *websocket.Conn) {
 	}
 	task, err := session.Build(ctx, s.cfg.Bot)
 	if err != nil {
-		s.metrics.refused.WithLabelValues(refusedBot).Inc()
+		s.metrics.refused.Add(refusedBot, 1)
 		session.log.Error("the bot could not be started", "err", err)
 		conn.Reject("The bot could not be started.")
 		return
@@ -108,13 +99,13 @@ func (s *Server) newSession(conn *websocket.Conn) (*Session, error) {
 // ended logs and counts how a conversation ended.
 func (s *Server) ended(session *Session, conn *websocket.Conn, task *pipeline.Task, took time.Duration, err error) {
 	end, level := ending(err)
-	s.metrics.sessions.WithLabelValues(end).Inc()
+	s.metrics.sessions.Add(end, 1)
 	s.metrics.length.Observe(took.Seconds())
 	if end == endFailed {
-		s.metrics.errors.WithLabelValues(string(frames.ErrorInternal)).Inc()
+		s.metrics.errors.Add(string(frames.ErrorInternal), 1)
 	}
-	s.metrics.dropped.WithLabelValues("messages").Add(float64(conn.Dropped()))
-	s.metrics.dropped.WithLabelValues("microphone").Add(float64(task.DroppedAudio()))
+	s.metrics.dropped.Add("messages", uint64(conn.Dropped()))
+	s.metrics.dropped.Add("microphone", uint64(task.DroppedAudio()))
 	session.log.Log(context.Background(), level, "session over", "end", end, "took", took.Round(time.Millisecond), "err", err)
 }
 

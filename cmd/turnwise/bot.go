@@ -1,26 +1,27 @@
 package main
 
 import (
-	"log/slog"
-	"time"
-
 	"github.com/turnwise/turnwise/examples/tablebooking/booking"
+	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/server"
 )
 
-// bot is the table booking example with the model that the flags choose. Pace is
-// the offline model's when the flags do not say.
-func (f *modelFlags) bot(w *world, log *slog.Logger, pace time.Duration) (*server.FlowBot, error) {
-	if f.Pace != nil {
-		pace = *f.Pace
-	}
-	model, info, err := f.model(w, log, pace)
-	if err != nil {
-		return nil, err
-	}
+// newBot is the table booking example with a model.
+func newBot(model llm.Model, info server.ModelInfo) *server.FlowBot {
 	flow := booking.New(booking.Config{})
 	return &server.FlowBot{
 		Name: booking.Name, Title: booking.Title, Model: model, Info: info,
 		Start: flow.Start, Nodes: flow.Nodes(), GlobalFunctions: flow.GlobalFunctions(),
-	}, nil
+	}
 }
+
+// lateBot is a bot that is built for the first who needs it, so that the server is
+// ready sooner. The function gives the same bot every time.
+type lateBot func() *server.FlowBot
+
+// Session builds a conversation.
+func (b lateBot) Session(s *server.Session) (*pipeline.Task, error) { return b().Session(s) }
+
+// Describe outlines the flow.
+func (b lateBot) Describe() server.Flow { return b().Describe() }

@@ -41,13 +41,14 @@ func (c *chatCmd) run(ctx context.Context, w *world, g *cli) error {
 	if w.interactive {
 		pace = defaultPace
 	}
-	bot, err := c.bot(w, log, pace)
+	model, info, err := c.model(w, log, pace)
 	if err != nil {
 		return err
 	}
+	bot := newBot(model, info)
 	chat := newConversation(w, c.Inside)
 	chat.follow(bot)
-	if bot.Info.StandIn && w.interactive {
+	if info.StandIn && w.interactive {
 		chat.paper.note("An offline stand-in answers, not a language model. Ctrl-C interrupts it, Ctrl-D ends.")
 	}
 	session := server.NewSession(server.SessionConfig{

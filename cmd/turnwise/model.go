@@ -15,7 +15,11 @@ import (
 const keyVariable = "OPENAI_API_KEY"
 
 // model makes the model that the flags choose and says what users are told of it.
+// Pace is the offline model's when the flags do not say.
 func (f *modelFlags) model(w *world, log *slog.Logger, pace time.Duration) (llm.Model, server.ModelInfo, error) {
+	if f.Pace != nil {
+		pace = *f.Pace
+	}
 	if f.LLM == "offline" && f.BaseURL == "" {
 		if f.Model != "" {
 			return nil, server.ModelInfo{}, usageError("--model needs --llm openai or --base-url; the offline stand-in has no models to choose from")

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
+	"github.com/turnwise/turnwise/examples/tablebooking/booking"
 	"github.com/turnwise/turnwise/server"
 )
 
@@ -17,10 +19,11 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
-	bot, err := c.bot(w, log, defaultPace)
+	model, info, err := c.model(w, log, defaultPace)
 	if err != nil {
 		return err
 	}
+	bot := lateBot(sync.OnceValue(func() *server.FlowBot { return newBot(model, info) }))
 	idle := c.IdleTimeout
 	if idle == 0 {
 		idle = -1
@@ -43,11 +46,11 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen at %s: %w; choose another address with --addr", c.Addr, err)
 	}
-	who := bot.Info.Name
-	if bot.Info.StandIn {
+	who := info.Name
+	if info.StandIn {
 		who = "the offline stand-in"
 	}
-	fmt.Fprintf(w.stdout, "Turnwise serves %q at %s; %s answers. Ctrl-C stops.\n", bot.Title, pageURL(l.Addr()), who)
+	fmt.Fprintf(w.stdout, "Turnwise serves %q at %s; %s answers. Ctrl-C stops.\n", booking.Title, pageURL(l.Addr()), who)
 	return srv.Serve(ctx, l)
 }
 

@@ -12,7 +12,7 @@ import (
 // What follows begins at byte next and is no small letter. known is false when more
 // of that has to be there to tell.
 func (s *SentenceSplitter) goesOn(dot, next int) (goesOn, known bool) {
-	start := bytes.LastIndexAny(s.buf[:dot], " \t\n\r\u00a0\u202f([{\"“„«'/") + 1
+	start := bytes.LastIndexAny(s.buf[:dot], " \t\n\r\u00a0\u202f([{\"“„«/") + 1
 	for start < dot && !utf8.RuneStart(s.buf[start]) {
 		start++
 	}
@@ -31,11 +31,21 @@ func (s *SentenceSplitter) goesOn(dot, next int) (goesOn, known bool) {
 		return unicode.IsDigit(follow), true
 	case strings.Contains(word, "."):
 		return dotted(word) && !mayEndSentence(word), true
+	case utf8.RuneCountInString(word) == 2 && s.afterInitial(start):
+		return true, true // as in "p. ej."
 	case utf8.RuneCountInString(word) == 1:
 		first, _ := utf8.DecodeRuneInString(word)
 		return unicode.IsLetter(first) && s.buf[dot-1] != 'I' && !spaceless(first), true
 	}
 	return false, true
+}
+
+// afterInitial reports whether a single letter with a full stop stands before byte
+// start.
+func (s *SentenceSplitter) afterInitial(start int) bool {
+	before := bytes.TrimRight(s.buf[:start], " \u00a0")
+	n := len(before)
+	return n >= 2 && before[n-1] == '.' && before[n-2] >= 'a' && before[n-2] <= 'z' && (n == 2 || before[n-3] == ' ')
 }
 
 // ordinal reports whether a number with a full stop behind it goes on: as the number

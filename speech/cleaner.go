@@ -90,9 +90,20 @@ func (c *Cleaner) block(line string) string {
 		t = strings.TrimSpace(strings.TrimPrefix(t, mark))
 	}
 	if len(t) > 1 && strings.HasPrefix(t, "|") && strings.HasSuffix(t, "|") {
-		return strings.ReplaceAll(strings.Trim(t, "| "), "|", ", ")
+		return row(t)
 	}
 	return t
+}
+
+// row is a row of a table, its cells after one another.
+func row(t string) string {
+	var cells []string
+	for cell := range strings.SplitSeq(strings.Trim(t, "|"), "|") {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return strings.Join(cells, ", ")
 }
 
 // rule reports whether a line is a rule, or what stands between the head and the body
@@ -222,11 +233,17 @@ func (w *writer) tag(s string) int {
 	if n := w.address(inside); n > 0 {
 		return end + 1
 	}
-	if r := rune(inside[0]); r == '/' || r == '!' || (r < utf8.RuneSelf && unicode.IsLetter(r)) {
-		w.rune(' ')
-		return end + 1
+	r := rune(inside[0])
+	if r != '/' && r != '!' && (r >= utf8.RuneSelf || !unicode.IsLetter(r)) {
+		return 0
 	}
-	return 0
+	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(inside, "/ ")), " ")
+	switch name {
+	case "b", "i", "em", "strong", "u", "s", "span", "a", "code", "sub", "sup", "mark", "small":
+	default:
+		w.rune(' ')
+	}
+	return end + 1
 }
 
 // before and after are the runes at both sides of a place; 0 at the ends.

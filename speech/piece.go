@@ -137,7 +137,7 @@ type take struct {
 	out    chan Speech
 	ended  chan error
 	posted chan struct{} // holds a token for each piece of audio on its way to the loop
-	silent *time.Timer // fires when audio is late
+	silent *time.Timer   // fires when audio is late
 }
 
 // run speaks. A synthesizer that gives nothing in time is given up, even if it does

@@ -88,6 +88,49 @@ func (s *SentenceSplitter) Flush() string {
 	return rest
 }
 
+// Late implements [Splitter].
+func (s *SentenceSplitter) Late(partial bool) string {
+	text := s.buf
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRune(text)
+		if !unicode.IsSpace(r) && !strings.ContainsRune(closingMarks, r) {
+			break
+		}
+		text = text[:len(text)-size]
+	}
+	end := 0
+	switch r, size := utf8.DecodeLastRune(text); {
+	case size > 0 && s.complete(r, len(text)-size):
+		end = len(s.buf)
+	case partial:
+		end = max(s.clause.at, s.space.at)
+	}
+	if end == 0 || !s.worth(end) {
+		return ""
+	}
+	return s.cut(end)
+}
+
+// complete reports whether a text that ends with r at byte i looks like a sentence.
+func (s *SentenceSplitter) complete(r rune, i int) bool {
+	switch {
+	case wideEnd(r):
+		return true
+	case !narrowEnd(r):
+		return false
+	case r != '.':
+		return true
+	case i > 0 && s.buf[i-1] >= '0' && s.buf[i-1] <= '9':
+		return i+1 < len(s.buf) // without space behind it, digits may follow
+	}
+	// As if a sentence followed.
+	text := s.buf
+	s.buf = append(append([]byte(nil), s.buf[:i+1]...), " X "...)
+	goesOn, _ := s.goesOn(i, i+2)
+	s.buf = text
+	return !goesOn
+}
+
 func (s *SentenceSplitter) cut(end int) string {
 	piece := string(s.buf[:end])
 	s.buf = s.buf[:copy(s.buf, s.buf[end:])]
@@ -215,6 +258,9 @@ func (s *SentenceSplitter) boundary(r rune, i, after int) (end, upTo int) {
 	return next, next
 }
 
+// closingMarks may stand behind the end of a sentence and belong to it.
+const closingMarks = "\"'“”’»«›‹)]}」』】）*_~`"
+
 // closers skips further marks, quotes and brackets behind the end of a sentence. It
 // reports false when what follows has to be known.
 func (s *SentenceSplitter) closers(at int) (int, bool) {
@@ -226,7 +272,7 @@ func (s *SentenceSplitter) closers(at int) (int, bool) {
 		switch {
 		case size == 0:
 			return at, false
-		case narrowEnd(r) || wideEnd(r) || strings.ContainsRune("\"'”’»«›‹)]}」』】）*_~`", r):
+		case narrowEnd(r) || wideEnd(r) || strings.ContainsRune(closingMarks, r):
 			at += size
 			continue
 		case r == ' ' || r == '\u00a0' || r == '\u202f':

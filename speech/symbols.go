@@ -92,14 +92,22 @@ func (w *writer) mark(r rune) {
 		}
 	case (r == '!' || r == '?') && (w.last == '?' || w.last == '!'):
 		if w.last == '!' {
-			text := w.out.String()
-			w.out.Reset()
-			w.out.WriteString(strings.TrimSuffix(text, "!"))
-			w.out.WriteRune('?')
-			w.last = '?'
+			w.back("!")
+			w.rune('?')
 		}
 	default:
 		w.rune(r)
+	}
+}
+
+// back takes back the last rune written.
+func (w *writer) back(last string) {
+	text := strings.TrimSuffix(w.out.String(), last)
+	w.out.Reset()
+	w.out.WriteString(text)
+	w.last, _ = utf8.DecodeLastRuneInString(text)
+	if text == "" {
+		w.last = 0
 	}
 }
 
@@ -115,12 +123,9 @@ func (w *writer) dash(r, next rune) {
 	switch {
 	case w.last == '–':
 	case w.last == '-' && r == '-':
-		text := strings.TrimSuffix(w.out.String(), "-")
-		w.out.Reset()
-		w.out.WriteString(text)
-		w.last = 0
-		w.out.WriteString(" –")
-		w.last = '–'
+		w.back("-")
+		w.rune(' ')
+		w.rune('–')
 		if next != '-' && !unicode.IsSpace(next) {
 			w.rune(' ')
 		}

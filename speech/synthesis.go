@@ -25,6 +25,10 @@ type Splitter interface {
 	// Write adds text and returns the pieces that are complete now, with the
 	// space around them: joined they are the text as it was written.
 	Write(text string) []string
+	// Late is asked when the text has not gone on for a while. It returns what may
+	// be spoken without knowing the rest: a sentence that looks complete or, with
+	// partial, whole words. The rest stays; empty means nothing.
+	Late(partial bool) string
 	// Flush returns what is left; the splitter starts afresh.
 	Flush() string
 }
@@ -65,6 +69,13 @@ type SynthesisConfig struct {
 	FillerAfter time.Duration
 }
 
+const (
+	// lateSentence is how long after its last text a sentence that looks complete
+	// is spoken, and latePart how long after that a part of one is.
+	lateSentence = 250 * time.Millisecond
+	latePart     = 1250 * time.Millisecond
+)
+
 // The failures of a synthesizer.
 var (
 	// ErrNoAudio tells that a synthesizer returned without any audio.
@@ -95,6 +106,8 @@ type Synthesis struct {
 	usableAt time.Time
 	journey  *journey
 	filler   *pipeline.Timer
+	late     *pipeline.Timer
+	patient  bool // the text has been late for lateSentence already
 }
 
 // answer is a response or a line.
@@ -157,6 +170,7 @@ func (s *Synthesis) Process(f frames.Frame, dir pipeline.Direction) {
 	case *frames.LLMResponseEndFrame:
 		s.flush()
 		s.answer = nil
+		s.late.Stop()
 		s.Push(&GenerationFrame{Response: f.Response, Over: true}, pipeline.Upstream)
 	case *frames.SpeakFrame:
 		s.line(f.Text, f.Response)
@@ -188,7 +202,32 @@ func (s *Synthesis) text(f *frames.LLMTextFrame) bool {
 	for _, piece := range s.split.Write(f.Text) {
 		s.speak(piece, false)
 	}
+	s.awaitText(true)
 	return true
+}
+
+// awaitText has what there is of a sentence spoken when its text does not go on.
+func (s *Synthesis) awaitText(begin bool) {
+	wait := lateSentence
+	if s.patient = !begin; s.patient {
+		wait = latePart
+	}
+	if s.late == nil {
+		s.late = s.After(pipeline.SessionScope, wait, s.textLate)
+	} else {
+		s.late.Reset(wait)
+	}
+}
+
+func (s *Synthesis) textLate() {
+	if s.answer == nil {
+		return
+	}
+	if piece := s.split.Late(s.patient); piece != "" {
+		s.speak(piece, false)
+	} else if !s.patient {
+		s.awaitText(false)
+	}
 }
 
 // flush speaks what is left of a response's text.
@@ -219,6 +258,7 @@ func (s *Synthesis) line(text string, response uint64) {
 func (s *Synthesis) Interrupt(*frames.InterruptionFrame) {
 	s.split.Flush()
 	s.clean.Reset()
+	s.late.Stop()
 	s.answer, s.journey, s.before = nil, nil, ""
 }
 

@@ -136,6 +136,9 @@ func (t *Turns) Process(f frames.Frame, dir pipeline.Direction) {
 		t.mutedBy = f.On
 		t.Push(f, dir)
 		t.changed()
+	case *frames.StartFrame:
+		t.Push(f, dir)
+		t.changed()
 	case *frames.UserTextFrame:
 		t.started, t.idleCount = true, 0
 		t.Push(f, dir)

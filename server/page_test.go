@@ -17,7 +17,7 @@ import (
 )
 
 // pageLimit bounds what one test does in the browser.
-const pageLimit = 2 * time.Minute
+const pageLimit = 4 * time.Minute
 
 // open opens the page of a test server.
 func open(t *testing.T, cfg server.Config) *browser.Page {
@@ -33,7 +33,7 @@ func shows(t *testing.T, p *browser.Page, what, expression string) {
 		const begun = performance.now();
 		const look = () => {
 			if (%s) return done(true);
-			if (performance.now() - begun > 20000) return done(false);
+			if (performance.now() - begun > 40000) return done(false);
 			setTimeout(look, 20);
 		};
 		look();

@@ -12,9 +12,10 @@ import (
 // pipe runs the built command with input from a pipe.
 func pipe(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
+	path := binary(t) // building takes its own time
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()

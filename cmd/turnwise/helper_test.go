@@ -11,16 +11,29 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if wanted.Load() {
+			if path, err := built(); err == nil {
+				_ = os.RemoveAll(filepath.Dir(path))
+			}
+		}
+		os.Exit(code)
+	}))
+}
+
+// wanted tells that the binary was built.
+var wanted atomic.Bool
 
 // patience is how long a test waits for what must come. Tests pass sooner.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // result is what a run of the command gave.
 type result struct {
@@ -43,6 +56,7 @@ func run(t *testing.T, env map[string]string, stdin string, args ...string) resu
 
 // built is the binary, built once for all tests.
 var built = sync.OnceValues(func() (string, error) {
+	wanted.Store(true)
 	dir, err := os.MkdirTemp("", "turnwise-test")
 	if err != nil {
 		return "", err

@@ -19,7 +19,7 @@ func shows(t *testing.T, p *browser.Page, what, expression string) {
 		const begun = performance.now();
 		const look = () => {
 			if (%s) return done(true);
-			if (performance.now() - begun > 20000) return done(false);
+			if (performance.now() - begun > 40000) return done(false);
 			setTimeout(look, 20);
 		};
 		look();
@@ -66,7 +66,7 @@ func keep(t *testing.T, p *browser.Page, name string) {
 
 func TestATableIsBookedInTheBrowser(t *testing.T) {
 	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-level", "warn")
-	p := browser.Open(t, address, 2*time.Minute)
+	p := browser.Open(t, address, 4*time.Minute)
 	if err := chromedp.Do(p.Context, chromedp.EmulateViewport(1280, 1000)); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,8 @@ func (b *Base) Dirty() { b.loop.markDirty(b.node) }
 // happens when the dispatch under way is over and before anything else. Then
 // cause, if not nil, is handed to this processor's Process again, travelling in
 // direction dir, in the new turn. Several requests in one dispatch make one
-// interruption.
+// interruption. A processor that is told of interruptions (see [Interrupted]) has a
+// method of that name already and asks with p.Base.Interrupt.
 func (b *Base) Interrupt(reason string, cause frames.Frame, dir Direction) {
 	b.loop.requestInterruption(b.node, reason, cause, dir)
 }

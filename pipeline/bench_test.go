@@ -140,17 +140,16 @@ func BenchmarkInterruption(b *testing.B) {
 				done <- struct{}{}
 			}
 			queue := make([]frames.Frame, queued)
+			for i := range queue {
+				queue[i] = &frames.OutputAudioFrame{}
+			}
 			for b.Loop() {
-				b.StopTimer()
-				for i := range queue {
-					queue[i] = &frames.OutputAudioFrame{}
-				}
-				b.StartTimer()
 				voice.Do(func() {
 					if queued > 0 {
 						voice.Queue(turn, func(j *pipeline.Job) { <-j.Context().Done() })
 					}
 					for _, f := range queue {
+						f.Header().Unstamp()
 						voice.Push(f, down)
 					}
 					began = time.Now()

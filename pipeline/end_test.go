@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
-	"github.com/turnwise/turnwise/pipeline/pipelinetest"
 )
 
 // R6: everything awaited ends.
@@ -309,52 +307,6 @@ func TestStopRunsOnEveryProcessorWhenNothingTravelsAnyMore(t *testing.T) {
 	})
 }
 
-func TestAnIdleSessionEnds(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		s := beginWith(t, pipeline.Params{IdleTimeout: 10 * time.Second}, &stage{})
-		began := time.Now()
-		wait(5 * time.Second)
-		s.Send(text("x"))
-		// An open microphone is no sign of life.
-		for range 500 {
-			time.Sleep(20 * time.Millisecond)
-			s.Send(&frames.InputAudioFrame{})
-		}
-		if out := s.Wait(); out.Err != nil || time.Since(began) != 15*time.Second {
-			t.Errorf("ended after %s with %v", time.Since(began), out.Err)
-		}
-	})
-}
-
-func TestAnIdleSessionMayBeKept(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		asked := 0
-		s := beginWith(t, pipeline.Params{IdleTimeout: 10 * time.Second, OnIdle: func() bool {
-			asked++
-			return asked < 3
-		}}, &stage{})
-		began := time.Now()
-		s.Wait()
-		if asked != 3 || time.Since(began) != 30*time.Second {
-			t.Errorf("asked %d times, ended after %s", asked, time.Since(began))
-		}
-	})
-}
-
-func TestHeartbeatsMeasureTheWayUnderLoad(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		var took []time.Duration
-		p := &stage{}
-		beginWith(t, pipeline.Params{Heartbeat: 10 * time.Second, OnHeartbeat: func(d time.Duration) { took = append(took, d) }}, p)
-		wait(15 * time.Second)
-		do(t, p, func() { p.Queue(sess, func(*pipeline.Job) { time.Sleep(7 * time.Second) }) })
-		wait(10 * time.Second)
-		if len(took) != 2 || took[0] != 0 || took[1] != 2*time.Second {
-			t.Errorf("heartbeats took %v", took)
-		}
-	})
-}
-
 func TestADeadPeerIsReportedOnceHoweverOftenWritingFails(t *testing.T) {
 	// RT19: writes fail before the disconnect is noticed; the session is down in
 	// under a second and the log holds one line for each error frame, no storm.
@@ -385,73 +337,4 @@ func TestADeadPeerIsReportedOnceHoweverOftenWritingFails(t *testing.T) {
 			t.Errorf("reported %d times, logged:\n%s", reported, lines.String())
 		}
 	})
-}
-
-func TestTwentySessionsThatConnectInStartAreReadyTogether(t *testing.T) {
-	// RT49: each service of each session takes 300 ms to connect; they connect at
-	// the same time because Start starts a job and returns.
-	virtual(t, func(t *testing.T) {
-		began := time.Now()
-		var all []*pipelinetest.Session
-		for range 20 {
-			all = append(all, pipelinetest.Start(t, pipeline.Params{}, &connector{}, &connector{}, &connector{}))
-		}
-		for _, s := range all {
-			s.Send(text("ready?"))
-		}
-		wait(300 * time.Millisecond)
-		for _, s := range all {
-			came(t, s, "ready?")
-		}
-		if took := time.Since(began); took >= 500*time.Millisecond {
-			t.Errorf("ready after %s", took)
-		}
-	})
-}
-
-// connector takes a while to connect before it passes anything on.
-type connector struct{ pipeline.Base }
-
-func (c *connector) Start(context.Context) error {
-	c.Queue(sess, func(*pipeline.Job) { time.Sleep(300 * time.Millisecond) })
-	return nil
-}
-
-func (c *connector) Process(f frames.Frame, dir pipeline.Direction) { c.Push(f, dir) }
-
-func TestManySessionsLeaveNothingBehind(t *testing.T) {
-	// RT41, in virtual time: 200 sessions of a minute, each with work under way
-	// when it ends.
-	var before runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	synctest.Test(t, func(t *testing.T) {
-		done := make(chan error)
-		for i := range 200 {
-			p := slow(turn)
-			task, _ := pipeline.NewTask(pipeline.MustNew(p, &stage{}), pipeline.Params{})
-			go func() { done <- task.Run(context.Background()) }()
-			go func() {
-				for range 60 {
-					time.Sleep(time.Second)
-					task.QueueFrame(text("x"))
-					if i%2 == 0 {
-						task.Interrupt("test")
-					}
-				}
-				task.End("over")
-			}()
-		}
-		for range 200 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	var after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 2<<20 {
-		t.Errorf("%d bytes are left", grown)
-	}
 }

@@ -57,16 +57,19 @@ func (j *Job) Post(f frames.Frame) error { return j.post(f, 0) }
 // Push is [Job.Post] past the processor: f is pushed from it in direction dir.
 func (j *Job) Push(f frames.Frame, dir Direction) error { return j.post(f, dir) }
 
-func (j *Job) post(f frames.Frame, dir Direction) error {
-	h := f.Header()
-	if !h.Stamped() {
-		if f.Class().Survives() {
-			h.Stamp(0)
-		} else {
-			h.Stamp(j.turn)
-		}
+// post leaves the frame's header alone: it belongs to the loop, which may have the
+// same frame in another branch.
+func (j *Job) post(f frames.Frame, dir Direction) error { return j.node.loop.door.post(j, f, dir) }
+
+// stamp gives a frame that the job has made the job's turn.
+func (j *Job) stamp(f frames.Frame, h *frames.Meta) {
+	switch {
+	case h.Stamped():
+	case f.Class().Survives():
+		h.Stamp(0)
+	default:
+		h.Stamp(j.turn)
 	}
-	return j.node.loop.door.post(j, f, dir)
 }
 
 // run is the job's goroutine.

@@ -213,7 +213,9 @@ func (l *loop) dispatch(e *envelope) {
 		if e.survives {
 			e.job.owed.Add(-1)
 		}
-		if e.stale(l.turn, l.epoch) || l.stale(e.frame, e.frame.Header()) {
+		h := e.frame.Header()
+		e.job.stamp(e.frame, h)
+		if e.stale(l.turn, l.epoch) || l.stale(e.frame, h) {
 			Drop(e.frame)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -100,7 +101,7 @@ func (s *survey) name(proc Processor) string {
 	name := nameOf(proc)
 	s.taken[name]++
 	if n := s.taken[name]; n > 1 {
-		name = fmt.Sprintf("%s#%d", name, n)
+		name += "#" + strconv.Itoa(n)
 	}
 	return name
 }

@@ -46,6 +46,9 @@ func (d Direction) String() string {
 //		s.Push(f, dir)
 //	}
 //
+// A processor that only handles frames may be made of a function, see [Func]; one
+// that wants to block is wrapped, see [Serial].
+//
 // The optional sides [Starter], [Interrupted], [Receiver], [Settler], [Stopper],
 // [Named] and [Wired] are found when the pipeline is built.
 type Processor interface {
@@ -58,7 +61,8 @@ type Processor interface {
 
 // Starter is the side of a processor that prepares before the first frame.
 type Starter interface {
-	// Start runs on the loop before the StartFrame travels. ctx ends with the
+	// Start runs on the loop before the StartFrame travels, and so must not block:
+	// what takes time, such as connecting, goes to a job. ctx ends with the
 	// session. An error ends the session before it begins.
 	Start(ctx context.Context) error
 }
@@ -86,8 +90,10 @@ type Settler interface {
 
 // Stopper is the side of a processor that cleans up.
 type Stopper interface {
-	// Stop runs on the loop when the session has ended; the session's context is
-	// cancelled already. Frames can no longer be pushed.
+	// Stop runs on the loop when the session has ended, also when the processor,
+	// or one before it, did not start; the session's context is cancelled already.
+	// Jobs may still be returning. Frames that are pushed are dropped, and jobs
+	// are not run.
 	Stop()
 }
 

@@ -221,7 +221,8 @@ func TestOnFrameSeesAFrameOnceAtTheEndOfItsWay(t *testing.T) {
 		var got []string
 		params := pipeline.Params{Observers: []pipeline.Observer{pipeline.OnFrame(func(f *frames.TextFrame) { got = append(got, f.Text) })}}
 		p := &stage{name: "sink"} // a processor may well have that name
-		s := beginWith(t, params, p)
+		section := pipeline.Parallel(pipeline.Branch{&stage{}}, pipeline.Branch{})
+		s := beginWith(t, params, section, p)
 		s.Send(text("a"), &kept{name: "b"}, text("c"))
 		synctest.Wait()
 		do(t, p, func() { p.Push(text("up"), up) })

@@ -89,6 +89,9 @@ func (p *chaos) Process(f frames.Frame, dir pipeline.Direction) {
 		p.asked[f] = true
 		// The frame comes again in the new turn.
 		g.facts().turn = 0
+		if g.facts().origin != "outside" {
+			g.facts().origin = "" // it comes behind what else this dispatch brings
+		}
 		g.facts().after.Store(unknown)
 		p.Base.Interrupt(p.w.begins(), f, dir)
 		return

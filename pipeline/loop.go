@@ -24,6 +24,7 @@ type loop struct {
 	log       *slog.Logger
 	nodes     []*node // in pipeline order; the source and the sink are part of it
 	head      *node
+	tail      *node
 	observers []Observer
 	door      door
 	caught    catch

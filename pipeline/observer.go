@@ -41,11 +41,11 @@ func OnFrame[F frames.Frame](fn func(f F)) Observer {
 }
 
 func (l *loop) observe(n *node, f frames.Frame, dir Direction) {
-	last := n.next
+	end := l.tail
 	if dir == Upstream {
-		last = n.prev
+		end = l.head
 	}
-	h := Hop{Frame: f, To: n.name, Index: n.index, Direction: dir, Last: last == nil}
+	h := Hop{Frame: f, To: n.name, Index: n.index, Direction: dir, Last: n == end}
 	for _, o := range l.observers {
 		o.Observe(h)
 	}

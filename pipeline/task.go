@@ -46,7 +46,7 @@ func (l *loop) bind(t *Task) {
 	l.turn, l.epoch = 1, 1
 	l.door.init()
 	t.pipe.place(l)
-	l.head = l.nodes[0]
+	l.head, l.tail = l.nodes[0], l.nodes[len(l.nodes)-1]
 }
 
 // Run runs the session on the calling goroutine, which becomes its loop, until it

@@ -13,6 +13,7 @@ type steered struct{ fm *FlowManager }
 func (s steered) BatchSettled(b *llm.Batch) llm.Decision {
 	fm := s.fm
 	returned := fm.takeReplies(b.Response)
+	ending := fm.steer.Ending()
 	var edges []*prepared
 	silent := len(b.Calls) > 0
 	for _, c := range b.Calls {
@@ -37,6 +38,9 @@ func (s steered) BatchSettled(b *llm.Batch) llm.Decision {
 		fm.drop(e, why)
 	}
 	switch {
+	case ending:
+		fm.drop(next, "the session is ending")
+		return llm.Decision{Silent: true}
 	case next != nil:
 		fm.transit(next)
 		return llm.Decision{Silent: true}
@@ -58,6 +62,10 @@ func (s steered) AsyncSettled(c llm.Settled) llm.Decision {
 	}
 	if r.next == nil {
 		return llm.Decision{Silent: r.silent}
+	}
+	if fm.steer.Ending() {
+		fm.drop(r.next, "the session is ending")
+		return llm.Decision{Silent: true}
 	}
 	if !fm.isCurrent(r.from) {
 		fm.drop(r.next, "its node had been left")

@@ -285,3 +285,42 @@ func converseToTheEnd(t *testing.T, seed uint64) {
 	}
 	synctest.Wait()
 }
+
+func TestAFarewellThatIsToFinish(t *testing.T) {
+	virtual(t, "is heard whole in spite of a barge-in", func(t *testing.T) {
+		s := start(t, voice(time.Second), step{"thanks"}, step{"never"})
+		end := flows.EndConversation("goodbye")
+		end.OnInterruption = flows.InterruptionFinish
+		a := node("a")
+		a.PostActions = []flows.Action{end}
+		s.initialize(a)
+		s.pass(1500 * time.Millisecond)
+		s.types("bye")
+		<-s.done
+		s.wantSaid("bot thanks", "say goodbye", "end")
+		s.wantAsked(1)
+	})
+}
+
+func TestTheObserverSeesHowCallsEndWithTheSession(t *testing.T) { // RT36
+	for name, c := range map[string]struct {
+		end  func(s *session)
+		wait time.Duration
+		want frames.FunctionStatus
+	}{
+		"the end waits for the call":       {func(s *session) { s.task.End("x") }, 5 * time.Second, frames.FunctionOK},
+		"the end waits no longer":          {func(s *session) { s.task.End("x") }, time.Second, frames.FunctionCancelled},
+		"the client goes while it is open": {func(s *session) { s.task.Cancel("x") }, time.Second, frames.FunctionCancelled},
+	} {
+		virtual(t, name, func(t *testing.T) {
+			s := start(t, func(_ *session, _ *flows.Config, l *llm.Config) { l.EndWait = c.wait }, step{call("look")})
+			s.initialize(node("a", slow("look", 2*time.Second, "found", nil)))
+			c.end(s)
+			<-s.task.Done()
+			s.wantKinds([]flows.EventKind{flows.EventFunctionCalled, flows.EventFunctionSettled}, "function_called a", "function_settled a")
+			if last := s.events[len(s.events)-1]; last.Status != c.want {
+				t.Errorf("the last event is %+v", last)
+			}
+		})
+	}
+}

@@ -26,6 +26,8 @@ type sequence struct {
 	holds, blocked bool
 	hurried        bool
 	released, over bool
+	// closing tells that the model is to say nothing any more.
+	closing bool
 	// spoke tells that something was said.
 	spoke bool
 	// then follows the sequence, once.
@@ -69,9 +71,10 @@ func (s *sequence) perform(a Action) {
 		if a.Text != "" {
 			s.say(a.Text)
 		}
-		if a.finishes() || s.hurried {
+		if s.hurried || a.OnInterruption == InterruptionDefault {
 			s.end()
 		} else {
+			s.close(a)
 			s.await(a, func(*pendingAction) { s.end() })
 		}
 	default:
@@ -87,6 +90,14 @@ func (s *sequence) perform(a Action) {
 func (s *sequence) say(text string) {
 	s.spoke = true
 	s.fm.steer.Push(&frames.SpeakFrame{Text: text})
+}
+
+// close keeps the model from answering into a farewell that is to be heard whole.
+func (s *sequence) close(a Action) {
+	if a.OnInterruption == InterruptionFinish && !s.closing {
+		s.closing = true
+		s.fm.steer.Block()
+	}
 }
 
 // end asks for the end of the session behind what has been said.
@@ -210,6 +221,10 @@ func (s *sequence) abandon() {
 	}
 	s.current = nil
 	s.unblock()
+	if s.closing {
+		s.closing = false
+		s.fm.steer.Unblock()
+	}
 }
 
 // finish ends the sequence.

@@ -86,3 +86,4 @@ func (p *plainSteering) Busy() bool                  { return false }
 func (p *plainSteering) BatchOpen() bool             { return false }
 func (p *plainSteering) Context() *frames.LLMContext { return p.convo }
 func (p *plainSteering) Model() llm.Model            { return nil }
+func (p *plainSteering) Ending() bool                { return false }

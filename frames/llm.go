@@ -37,6 +37,9 @@ type LLMResponseStartFrame struct {
 	Response uint64
 	// SkipSpeech asks for text alone.
 	SkipSpeech bool
+	// UserText is what the user said that nothing had answered before; empty for
+	// a response to anything else.
+	UserText string
 }
 
 // LLMTextFrame is a piece of the model's text, as it was streamed.

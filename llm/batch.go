@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/turnwise/turnwise/frames"
@@ -145,8 +147,8 @@ func (s *Service) findTwin(c *call) *call {
 			return other
 		}
 	}
-	for _, other := range s.async {
-		if other.same == c.same {
+	for _, id := range slices.Sorted(maps.Keys(s.async)) {
+		if other := s.async[id]; other.same == c.same {
 			return other
 		}
 	}
@@ -280,15 +282,13 @@ func (s *Service) settle(c *call, status frames.FunctionStatus, result string) {
 // tellAsync brings the result of an asynchronous call into the conversation.
 func (s *Service) tellAsync(c *call) {
 	s.cfg.Context.Append(frames.Message{Role: frames.RoleDeveloper, Text: asyncText(c.Name, c.ID, c.status, c.result)})
-	if c.status == frames.FunctionCancelled || s.end != nil {
-		return
-	}
+	d := Decision{}
 	if w, ok := s.director.(AsyncWatcher); ok {
-		d := w.AsyncSettled(Settled{Call: &c.Call, Status: c.status, Result: c.result})
-		s.want = s.want || !d.Silent
-		return
+		d = w.AsyncSettled(Settled{Call: &c.Call, Status: c.status, Result: c.result})
 	}
-	s.want = true
+	if c.status != frames.FunctionCancelled && s.end == nil && !s.stopped {
+		s.want = s.want || !d.Silent
+	}
 }
 
 // settleRemote takes a result from where the function really runs.
@@ -334,8 +334,8 @@ func (s *Service) eachOpen(fn func(*call)) {
 			}
 		}
 	}
-	for _, c := range s.async {
-		fn(c)
+	for _, id := range slices.Sorted(maps.Keys(s.async)) {
+		fn(s.async[id])
 	}
 }
 
@@ -343,9 +343,6 @@ func (s *Service) eachOpen(fn func(*call)) {
 func (s *Service) finishBatch() {
 	b := s.batch
 	s.batch = nil
-	if s.end != nil {
-		return
-	}
 	public := &Batch{Response: b.response}
 	cancelled := 0
 	for _, c := range b.calls {
@@ -362,7 +359,7 @@ func (s *Service) finishBatch() {
 		d = s.director.BatchSettled(public)
 	}
 	switch {
-	case d.Silent:
+	case d.Silent, s.end != nil, s.stopped:
 	case len(public.Calls) > 0 && cancelled == len(public.Calls):
 		// The user interrupted all of it: their turn brings the next generation,
 		// or its end does.

@@ -76,6 +76,17 @@ func (c *Config) Validate() error {
 	case c.MaxTokens < 0:
 		return fmt.Errorf("%w: MaxTokens is %d; it must not be negative", ErrConfig, c.MaxTokens)
 	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{
+		{"Deadlines.First", c.Deadlines.First}, {"Deadlines.Between", c.Deadlines.Between}, {"Deadlines.Total", c.Deadlines.Total},
+		{"Backoff", c.Backoff}, {"Cooldown", c.Cooldown}, {"FunctionTimeout", c.FunctionTimeout}, {"EndWait", c.EndWait},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("%w: %s is %s; it must not be negative", ErrConfig, d.field, d.value)
+		}
+	}
 	return nil
 }
 

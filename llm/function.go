@@ -145,6 +145,9 @@ type Steering interface {
 	// BatchOpen reports whether a batch that is not presented asynchronously is
 	// under way. The conversation must not be reset until it has settled.
 	BatchOpen() bool
+	// Ending reports whether the session is ending or has ended: calls still
+	// settle, but nothing follows them.
+	Ending() bool
 	// Do runs fn on the loop, at the service. It may be called from any
 	// goroutine; before the session runs, fn waits for it.
 	Do(fn func())

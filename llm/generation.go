@@ -11,8 +11,8 @@ import (
 	"github.com/turnwise/turnwise/pipeline"
 )
 
-// maxCalls bounds the calls of one response.
-const maxCalls = 64
+// maxCalls bounds the calls of one response; one with more has failed.
+const maxCalls = 256
 
 var (
 	errInterrupted = errors.New("llm: the user interrupted the response")
@@ -20,6 +20,7 @@ var (
 	errDiscarded   = errors.New("llm: the response was discarded")
 	errFirst       = errors.New("llm: the model gave nothing in time")
 	errBetween     = errors.New("llm: the model stopped in the middle of the response")
+	errTooMany     = fmt.Errorf("llm: the response calls more than %d functions", maxCalls)
 	errUnusable    = errors.New("llm: the model is left alone after repeated failures")
 	errTotal       = errors.New("llm: the response took too long")
 )
@@ -38,6 +39,25 @@ type generation struct {
 	calls    []frames.ToolCall
 	first    bool // something has come
 	skip     bool
+	tried    time.Time     // when the attempt began
+	waited   time.Duration // what interrupted attempts before it had waited for nothing
+}
+
+// stall is what a generation that was interrupted had waited for without a word.
+// The one after it goes on waiting: a user who asks whether anybody is there must
+// not put off the end of the wait for ever.
+type stall struct {
+	waited   time.Duration
+	tries    int
+	fallback bool
+}
+
+// stall is what an interruption now would leave behind.
+func (g *generation) stall() stall {
+	if g.first || g.tried.IsZero() {
+		return stall{}
+	}
+	return stall{waited: g.waited + time.Since(g.tried), tries: g.tries - 1, fallback: g.fallback}
 }
 
 // piece brings one chunk of an attempt to the loop. The text frame inside is the
@@ -61,9 +81,13 @@ func (s *Service) generate() {
 	s.rounds++
 	s.responses++
 	g := &generation{response: s.responses, model: s.cfg.Model, begun: time.Now(), skip: s.skipSpeech}
-	s.Push(&frames.LLMResponseStartFrame{Response: g.response, SkipSpeech: g.skip}, pipeline.Downstream)
+	s.Push(&frames.LLMResponseStartFrame{Response: g.response, SkipSpeech: g.skip, UserText: s.userText()}, pipeline.Downstream)
 	s.gen = g
+	g.waited, g.tries = s.stalled.waited, s.stalled.tries
 	switch {
+	case s.stalled.fallback:
+		g.model, g.fallback = s.cfg.Fallback, true
+		s.try(g)
 	case time.Now().After(s.usableAt):
 		s.try(g)
 	case s.cfg.Fallback != nil:
@@ -73,9 +97,23 @@ func (s *Service) generate() {
 	}
 }
 
+// userText is what the user said last that nothing has answered.
+func (s *Service) userText() string {
+	entries := s.cfg.Context.Snapshot().Entries
+	n := len(entries)
+	for n > 0 && entries[n-1].Message().Role == frames.RoleUser {
+		n--
+	}
+	var said []string
+	for _, e := range entries[n:] {
+		said = append(said, e.Message().Text)
+	}
+	return strings.Join(said, " ")
+}
+
 // useFallback goes on with the fallback model.
 func (s *Service) useFallback(g *generation) {
-	g.model, g.fallback, g.tries = s.cfg.Fallback, true, 0
+	g.model, g.fallback, g.tries, g.waited = s.cfg.Fallback, true, 0, 0
 	s.try(g)
 }
 
@@ -105,6 +143,8 @@ func (s *Service) try(g *generation) {
 	ctx, cancel := context.WithCancelCause(s.Base.Context(pipeline.TurnScope))
 	g.cancel = cancel
 	a := attempt{gen: g, number: g.attempt, model: g.model, req: req, deadlines: s.cfg.Deadlines, cancel: cancel}
+	a.deadlines.First = max(a.deadlines.First-g.waited, time.Millisecond)
+	g.tried = time.Now()
 	s.Go(pipeline.TurnScope, func(j *pipeline.Job) { a.run(ctx, j) })
 }
 
@@ -196,10 +236,14 @@ func (s *Service) receivePiece(g *generation, p *piece) {
 	}
 	c := &p.chunk
 	if !g.first && (c.Text != "" || c.Call != nil || c.Finish != "") {
-		g.first = true
+		g.first, g.waited, s.stalled = true, 0, stall{}
 		s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), TTFB: time.Since(g.begun)}, pipeline.Downstream)
 	}
-	if c.Call != nil && len(g.calls) < maxCalls {
+	if c.Call != nil {
+		if len(g.calls) == maxCalls {
+			s.attemptFailed(g, errTooMany)
+			return
+		}
 		g.calls = append(g.calls, *c.Call)
 	}
 	if c.Usage != nil {
@@ -264,6 +308,7 @@ func (s *Service) discard(finish string) {
 // attemptFailed decides between another attempt, the fallback, and giving up.
 func (s *Service) attemptFailed(g *generation, err error) {
 	g.cancel(err)
+	g.waited, s.stalled = 0, stall{}
 	if g.text.Len() == 0 {
 		if pause, again := s.again(g, err); again {
 			s.Logger().Warn("generation failed, trying again", "model", modelName(g.model), "err", err, "in", pause)

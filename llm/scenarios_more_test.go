@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,67 @@ func TestADisconnectEndsEverythingUnderWay(t *testing.T) { // RT39
 			if strings.Contains(line, "pending") {
 				t.Errorf("a placeholder is left: %q", line)
 			}
+		}
+	})
+}
+
+func TestAskingWhetherAnybodyIsThereDoesNotPutOffTheRecovery(t *testing.T) {
+	hang := step{time.Hour}
+	hello := func(s *session) {
+		for range 12 {
+			s.say("hello?")
+			time.Sleep(10 * time.Second)
+		}
+		synctest.Wait()
+	}
+	t.Run("the fallback model answers", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			second := &script{}
+			s := newSession(t, llm.Config{Fallback: second}, slices.Repeat([]step{hang}, 40)...)
+			s.start()
+			hello(s)
+			if second.asked() == 0 {
+				t.Errorf("two minutes of hello, and the fallback was never asked; seen %q", s.seen)
+			}
+			s.task.Cancel("over")
+			<-s.done
+		})
+	})
+	t.Run("without one an event says why nothing comes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSession(t, llm.Config{Apology: "sorry"}, slices.Repeat([]step{hang}, 40)...)
+			s.start()
+			hello(s)
+			if !slices.Contains(s.seen, "error timeout") {
+				t.Errorf("two minutes of hello, and nothing was said or reported: %q", s.seen)
+			}
+			s.task.Cancel("over")
+			<-s.done
+		})
+	})
+}
+
+func TestNoCallOfALargeBatchIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var st step
+		for i := range 80 {
+			st = append(st, call(fmt.Sprint(i), "f", fmt.Sprintf(`{"n":%d}`, i)))
+		}
+		s := newSession(t, llm.Config{}, st)
+		s.convo.SetTools([]frames.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}})
+		s.svc.RegisterFunction("f", func(context.Context, json.RawMessage) (string, error) { return "ok", nil })
+		s.start()
+		s.say("all of them")
+		s.end()
+		settled, said := 0, false
+		for _, line := range s.seen {
+			if strings.HasPrefix(line, "f ") {
+				settled++
+			}
+			said = said || strings.HasPrefix(line, "error ")
+		}
+		if settled != 80 && !said {
+			t.Errorf("%d of 80 calls have settled and nothing tells of the others", settled)
 		}
 	})
 }

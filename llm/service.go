@@ -44,6 +44,7 @@ type Service struct {
 	skipSpeech   bool
 	rounds       int // generations that nothing from outside asked for
 	responses    uint64
+	stalled      stall
 	failures     int       // responses in a row that Model failed to give
 	usableAt     time.Time // until then Model is not asked
 
@@ -55,6 +56,7 @@ type Service struct {
 
 	early []func() // asked for by the director before the session ran
 
+	stopped  bool
 	end      *frames.EndFrame // waits for what is under way
 	endTimer *pipeline.Timer
 }
@@ -111,8 +113,7 @@ func (s *Service) Process(f frames.Frame, dir pipeline.Direction) {
 			s.requestRun()
 		}
 	case *frames.LLMContextUpdateFrame:
-		s.updates = append(s.updates, f)
-		s.Dirty()
+		s.queueUpdate(f)
 	case *frames.FunctionResultFrame:
 		s.settleRemote(f)
 	case *frames.UserTextFrame:
@@ -187,6 +188,7 @@ func (s *Service) flushLater() {
 func (s *Service) Interrupt(*frames.InterruptionFrame) {
 	if s.gen != nil {
 		s.gen.cancel(errInterrupted)
+		s.stalled = s.gen.stall()
 		s.gen = nil
 		s.owed = true
 	}
@@ -233,6 +235,16 @@ func (s *Service) Settle() {
 	}
 }
 
+// queueUpdate keeps a change until no batch is open.
+func (s *Service) queueUpdate(f *frames.LLMContextUpdateFrame) {
+	if len(s.updates) >= maxLater {
+		s.Fail(fmt.Errorf("llm: %w: %d changes of the conversation wait for function calls", pipeline.ErrOverflow, maxLater))
+		return
+	}
+	s.updates = append(s.updates, f)
+	s.Dirty()
+}
+
 func (s *Service) applyUpdate(u *frames.LLMContextUpdateFrame) {
 	s.update(u.Update)
 	if u.Run {
@@ -271,9 +283,7 @@ func (s *Service) beginEnd(f *frames.EndFrame) {
 
 func (s *Service) finishEnd() {
 	s.endTimer.Stop()
-	for _, c := range s.async {
-		s.settle(c, frames.FunctionCancelled, cancelledText("the session is ending"))
-	}
+	s.cancelCalls("the session is ending")
 	f := s.end
 	s.flushLater()
 	s.Push(f, pipeline.Downstream)
@@ -285,9 +295,10 @@ func (s *Service) Stop() {
 		s.gen.cancel(errEnded)
 		s.gen = nil
 	}
+	s.stopped = true
 	s.cancelCalls("the session has ended")
 	if s.batch != nil {
-		s.batch = nil
+		s.finishBatch()
 	}
 	for _, f := range s.later {
 		if d, ok := f.(frames.Droppable); ok {

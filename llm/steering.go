@@ -76,6 +76,8 @@ func (t *steering) Busy() bool { return t.s.gen != nil || t.s.batch != nil }
 
 func (t *steering) BatchOpen() bool { return t.s.batch != nil }
 
+func (t *steering) Ending() bool { return t.s.end != nil || t.s.stopped }
+
 func (t *steering) Do(fn func()) {
 	if t.s.Bound() {
 		t.s.Do(fn)

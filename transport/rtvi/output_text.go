@@ -85,6 +85,9 @@ func (o *Output) sendSegment(text []byte, by string) {
 // responseStarted tells that the model answers, and to what.
 func (o *Output) responseStarted(f *frames.LLMResponseStartFrame) {
 	o.closeResponse()
+	if f.UserText != "" {
+		o.userText = append(o.userText[:0], f.UserText...)
+	}
 	if len(o.userText) > 0 {
 		o.buf = appendText(o.buf[:0], TypeUserLLMText, string(o.userText))
 		o.sender.Send(o.buf, Essential)

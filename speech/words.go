@@ -1,6 +1,7 @@
 package speech
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -8,8 +9,9 @@ import (
 // lookAhead is how many words further on a spoken word is looked for in the text.
 const lookAhead = 3
 
-// wordEnd is the byte behind the word that byte i belongs to, with the space that
-// follows it. Scripts that are written without spaces are taken letter by letter.
+// wordEnd is the byte behind the word that byte i belongs to, with the space and the
+// marks that follow it; marks right before the next word belong to that. Scripts that
+// are written without spaces are taken letter by letter.
 func wordEnd(s string, i int) int {
 	if i >= len(s) {
 		return len(s)
@@ -18,27 +20,44 @@ func wordEnd(s string, i int) int {
 		i--
 	}
 	prev, size := utf8.DecodeRuneInString(s[i:])
-	for j := i + size; j < len(s); {
-		r, size := utf8.DecodeRuneInString(s[j:])
-		if breaksBetween(prev, r) {
+	started := wordy(prev) || belongsBefore(s, i, prev)
+	space := 0 // behind the last space since the word
+	if started && unicode.IsSpace(prev) {
+		space = i + size
+	}
+	for j := i + size; j < len(s); j += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(s[j:])
+		switch {
+		case unicode.IsSpace(r):
+			if started {
+				space = j + size
+			}
+		case !wordy(r):
+		case space > 0:
+			return space
+		case started && (spaceless(r) || spaceless(prev)) && !unicode.Is(unicode.M, r):
 			return j
+		default:
+			started = true
 		}
 		prev = r
-		j += size
 	}
 	return len(s)
 }
 
-// breaksBetween reports whether a word may begin with r behind prev.
-func breaksBetween(prev, r rune) bool {
-	switch {
-	case unicode.IsSpace(r), unicode.IsPunct(r), unicode.Is(unicode.M, r):
-		return false
-	case unicode.IsSpace(prev):
-		return true
+// belongsBefore reports whether the mark or space r at byte i follows a word that it
+// belongs to.
+func belongsBefore(s string, i int, r rune) bool {
+	if unicode.IsSpace(r) {
+		return strings.IndexFunc(s[:i], wordy) >= 0
 	}
-	return spaceless(r) || spaceless(prev)
+	before, size := utf8.DecodeLastRuneInString(s[:i])
+	return size > 0 && !unicode.IsSpace(before)
 }
+
+// wordy reports whether r is more than a mark or a space.
+func wordy(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) }
 
 // spaceless reports whether r belongs to a script that is written without spaces
 // between words.

@@ -266,10 +266,12 @@ type call struct {
 	mu     sync.Mutex
 	events []string
 	heard  strings.Builder // LLMTextFrames at the end of the chain
-	spoken []speech.SpokenFrame
-	lags   []speech.Latency
-	turns  []speech.UserTurnFrame
-	errs   []*frames.ErrorFrame
+	// byResponse is what was heard of each response.
+	byResponse map[uint64]string
+	spoken     []speech.SpokenFrame
+	lags       []speech.Latency
+	turns      []speech.UserTurnFrame
+	errs       []*frames.ErrorFrame
 }
 
 // setup is what tests vary.
@@ -288,7 +290,7 @@ type setup struct {
 func dial(t *testing.T, s setup) *call {
 	t.Helper()
 	c := &call{t: t, voice: s.voice, model: &model{answers: s.answers}, convo: frames.NewLLMContext(""),
-		buf: &speech.Buffer{}, done: make(chan error, 1), begun: time.Now()}
+		buf: &speech.Buffer{}, done: make(chan error, 1), begun: time.Now(), byResponse: map[uint64]string{}}
 	if c.voice == nil {
 		c.voice = &voice{words: true}
 	}
@@ -305,7 +307,7 @@ func dial(t *testing.T, s setup) *call {
 	chain := append(s.front,
 		must(speech.NewTurns(s.turns)), llm.NewUserAggregator(c.convo), svc,
 		must(speech.NewSynthesis(s.synthesis)), must(speech.NewPlayout(s.playout)),
-		pipeline.Func("tail", c.tail), llm.NewAssistantAggregator(c.convo))
+		&tail{c: c}, llm.NewAssistantAggregator(c.convo))
 	s.params.SessionID = "call"
 	s.params.OnError = func(f *frames.ErrorFrame) { c.note("error"); c.errs = append(c.errs, f) }
 	c.task = must(pipeline.NewTask(must(pipeline.New(chain...)), s.params))
@@ -325,11 +327,24 @@ func must[T any](v T, err error) T {
 }
 
 // tail stands at the end of the chain.
-func (c *call) tail(p *pipeline.Base, f frames.Frame, dir pipeline.Direction) {
+type tail struct {
+	pipeline.Base
+	c *call
+}
+
+func (p *tail) Process(f frames.Frame, dir pipeline.Direction) {
 	if dir == pipeline.Downstream {
-		c.see(f)
+		p.c.see(f)
 	}
 	p.Push(f, dir)
+}
+
+func (p *tail) Interrupt(f *frames.InterruptionFrame) {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	for _, h := range f.Heard {
+		p.c.byResponse[h.Response] += h.Text
+	}
 }
 
 func (c *call) see(f frames.Frame) {
@@ -338,6 +353,7 @@ func (c *call) see(f frames.Frame) {
 	switch f := f.(type) {
 	case *frames.LLMTextFrame:
 		c.heard.WriteString(f.Text)
+		c.byResponse[f.Response] += f.Text
 	case *speech.SpokenFrame:
 		c.spoken = append(c.spoken, *f)
 	case *speech.LatencyFrame:

@@ -29,6 +29,14 @@ func mediaEngine() (*webrtc.MediaEngine, error) {
 			return nil, fmt.Errorf("webrtc: register %s: %w", c.MimeType, err)
 		}
 	}
+	// Pictures are declined, but a line must have a codec for that: one without is
+	// rejected for good, and clients then fail when a camera is switched on.
+	for kind, mime := range map[webrtc.PayloadType]string{96: webrtc.MimeTypeVP8, 102: webrtc.MimeTypeH264} {
+		c := webrtc.RTPCodecParameters{PayloadType: kind, RTPCodecCapability: webrtc.RTPCodecCapability{MimeType: mime, ClockRate: 90000}}
+		if err := m.RegisterCodec(c, webrtc.RTPCodecTypeVideo); err != nil {
+			return nil, fmt.Errorf("webrtc: register %s: %w", mime, err)
+		}
+	}
 	// Offers without SSRCs tell by this extension which line a packet belongs to.
 	if err := m.RegisterHeaderExtension(webrtc.RTPHeaderExtensionCapability{URI: sdp.SDESMidURI}, webrtc.RTPCodecTypeAudio); err != nil {
 		return nil, fmt.Errorf("webrtc: register a header extension: %w", err)

@@ -89,7 +89,7 @@ func newConn(e *Engine) *Conn {
 	}
 	c.voice = newSpeaking(c)
 	c.out.limit, c.out.timeout = cfg.MaxQueue, cfg.WriteTimeout
-	c.out.fail = func(err error) { c.spawn(func() { c.end(err) }) }
+	c.out.fail = func(err error) { go c.end(err) }
 	c.out.oversize = func(size, limit int) {
 		c.logger().Warn("a message for the client was dropped: it is larger than the client takes", "size", size, "limit", limit)
 	}
@@ -234,6 +234,9 @@ func (c *Conn) connected(p *peer) {
 		return
 	}
 	c.absent.Stop()
+	if c.ch != nil && c.away != "" {
+		c.out.attach(c.ch)
+	}
 	c.away, c.reached = "", true
 	c.live.Store(p)
 	if c.entry == nil {
@@ -251,6 +254,9 @@ func (c *Conn) lost(p *peer, why string) {
 	}
 	c.away = why
 	c.live.Store(nil)
+	if c.ch != nil {
+		c.out.detach(c.ch) // what is sent from here on waits for the caller
+	}
 	c.absent.Reset(c.engine.cfg.ReattachWindow)
 	c.logger().Info("the caller is lost; its session is kept for a while", "why", why, "window", c.engine.cfg.ReattachWindow)
 }

@@ -49,9 +49,13 @@ func newPeer(c *Conn) (*peer, error) {
 	pc.OnConnectionStateChange(p.changed)
 	pc.OnTrack(p.hear)
 	pc.OnDataChannel(func(d *webrtc.DataChannel) {
-		if d.Label() == channelLabel {
-			d.OnOpen(func() { c.opened(p, d) })
-		}
+		d.OnOpen(func() {
+			if d.Label() == channelLabel {
+				c.opened(p, d)
+				return
+			}
+			_ = d.Close() // what is not read would hold up the one that is
+		})
 	})
 	return p, nil
 }

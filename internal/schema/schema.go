@@ -7,125 +7,123 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-const (
-	// maxReferences bounds a schema's references: each may double the work of a
-	// check.
-	maxReferences = 24
-	// maxComplaints bounds what an error lists.
-	maxComplaints = 5
-)
-
-var (
-	errLoading    = errors.New("a schema may refer to itself only")
-	errReferences = fmt.Errorf("more than %d references", maxReferences)
-)
+// maxComplaint bounds what an error says, in bytes.
+const maxComplaint = 300
 
 // Schema is a compiled schema. It is safe for concurrent use; the nil Schema
 // refuses everything.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct{ compiled *jsonschema.Resolved }
 
-// noLoader keeps schemas from reading files and the network.
-type noLoader struct{}
-
-func (noLoader) Load(string) (any, error) { return nil, errLoading }
-
-// Compile reads a schema. References to anything outside it are refused.
+// Compile reads a schema. References to anything outside it are refused, and so
+// are those that a check would follow for ever.
 func Compile(raw json.RawMessage) (*Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	doc, err := decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("schema: not valid JSON: %w", err)
 	}
-	if references(doc) > maxReferences {
-		return nil, fmt.Errorf("schema: %w", errReferences)
-	}
-	const place = "mem:///schema.json"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource(place, doc); err != nil {
+	if err := inspect(doc); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	compiled, err := c.Compile(place)
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := s.Resolve(nil)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
+	}
+	if err := checkTypes(doc); err != nil {
+		return nil, err
 	}
 	return &Schema{compiled}, nil
 }
 
-// references counts a schema's references.
-func references(doc any) int {
-	n := 0
-	switch v := doc.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			switch key {
-			case "$ref", "$dynamicRef", "$recursiveRef":
-				n++
-			}
-			n += references(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			n += references(inner)
-		}
+// decode reads one JSON document and nothing behind it.
+func decode(raw json.RawMessage) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
 	}
-	return n
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the document")
+	}
+	return v, nil
+}
+
+// checkTypes refuses types that do not exist at the top, where a mistake is most
+// likely: the compiler takes any word.
+func checkTypes(doc any) error {
+	s, _ := doc.(map[string]any)
+	name, is := s["type"].(string)
+	if !is {
+		return nil
+	}
+	switch name {
+	case "object", "array", "string", "number", "integer", "boolean", "null":
+		return nil
+	}
+	return fmt.Errorf("schema: there is no type %q", name)
 }
 
 // Invalid tells what does not fit, in words for whoever wrote the document.
 type Invalid struct {
-	// Complaints name places and what is wrong there, e.g. "party_size: maximum:
-	// got 40, want 12".
-	Complaints []string
+	// Complaint names the place and what is wrong there, e.g. "n: maximum: 40 is
+	// greater than 12".
+	Complaint string
 }
 
-// Error lists the complaints.
-func (e *Invalid) Error() string { return strings.Join(e.Complaints, "; ") }
+// Error is the complaint.
+func (e *Invalid) Error() string { return e.Complaint }
 
 // Check holds a document against the schema. It fails with an [*Invalid] where the
 // document does not fit.
 func (s *Schema) Check(document json.RawMessage) error {
 	if s == nil {
-		return &Invalid{Complaints: []string{"there is no schema to check it"}}
+		return &Invalid{"there is no schema to check it"}
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	v, err := decode(document)
 	if err != nil {
-		return &Invalid{Complaints: []string{"not valid JSON"}}
+		return &Invalid{"not valid JSON"}
 	}
-	err = s.compiled.Validate(v)
-	var invalid *jsonschema.ValidationError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &invalid):
-		e := &Invalid{}
-		e.collect(invalid, message.NewPrinter(language.English))
-		return e
+	if err := s.compiled.Validate(v); err != nil {
+		return &Invalid{shorten(err.Error())}
 	}
-	return &Invalid{Complaints: []string{err.Error()}}
+	return nil
 }
 
-// collect takes in the leaves of an error's tree.
-func (e *Invalid) collect(v *jsonschema.ValidationError, p *message.Printer) {
-	for _, cause := range v.Causes {
-		e.collect(cause, p)
+// shorten takes the library's trail of places out of its message: of "validating
+// root: validating /properties/n: …" what is behind the last place is left, with
+// the names of the properties on the way.
+func shorten(text string) string {
+	var place []string
+	for {
+		rest, ok := strings.CutPrefix(text, "validating ")
+		if !ok {
+			break
+		}
+		where, what, ok := strings.Cut(rest, ": ")
+		if !ok {
+			break
+		}
+		if i := strings.LastIndex(where, "/properties/"); i >= 0 {
+			place = append(place, where[i+len("/properties/"):])
+		}
+		text = what
 	}
-	if len(v.Causes) > 0 || len(e.Complaints) >= maxComplaints {
-		return
+	// Numbers are printed as fractions and with six digits.
+	text = strings.NewReplacer(".000000", "", "/1 is ", " is ").Replace(text)
+	if len(place) > 0 {
+		text = place[len(place)-1] + ": " + text
 	}
-	if _, group := v.ErrorKind.(*kind.Group); group {
-		return
+	if len(text) > maxComplaint {
+		text = strings.ToValidUTF8(text[:maxComplaint], "") + " …"
 	}
-	text := v.ErrorKind.LocalizedString(p)
-	if place := strings.Join(v.InstanceLocation, "."); place != "" {
-		text = place + ": " + text
-	}
-	e.Complaints = append(e.Complaints, text)
+	return text
 }

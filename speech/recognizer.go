@@ -14,7 +14,8 @@
 //	llm.NewAssistantAggregator
 //
 // The transport queues microphone audio as frames.InputAudioFrame at the head, and
-// takes what is to be sent from the [Buffer], 20 ms at a time.
+// takes what is to be sent from the [Buffer], 20 ms at a time; [Buffer.Fill] makes a packet
+// of it, with a background if there is one.
 package speech
 
 import (

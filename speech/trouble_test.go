@@ -218,3 +218,19 @@ func TestAFillerBridgesALongWait(t *testing.T) {
 		c.end()
 	})
 }
+
+func TestTextThatStopsIsSpokenAsFarAsItGoes(t *testing.T) { // RT22
+	virtual(t, func(t *testing.T) {
+		c := dial(t, setup{answers: [][]any{{"One moment. ", 2 * time.Second, "Let me see, I th", 4 * time.Second, "ink it is open."}}})
+		c.says("are you open", time.Second)
+		c.until("bot started", 1)
+		asked := c.model.times[0]
+		if took := c.ear.first.Sub(asked); took > 300*time.Millisecond {
+			t.Errorf("a whole sentence was spoken after %s", took)
+		}
+		c.sleep(15 * time.Second)
+		want(t, "spoken", c.voice.texts(), "One moment.", "Let me see, I", "think it is open.")
+		want(t, "history", c.history(), "user: are you open", "assistant: One moment. Let me see, I think it is open.")
+		c.end()
+	})
+}

@@ -14,6 +14,10 @@ import (
 type Config struct {
 	// Bot makes the conversations.
 	Bot Bot
+	// Voice gives what the bot can be called with; nil means that it is only typed
+	// to. It is called once, for the first who asks, so that what takes time or
+	// memory need not be there before.
+	Voice func() Voice
 	// Addr is where [Server.Run] listens, e.g. ":8080" (the default) or
 	// "127.0.0.1:0".
 	Addr string

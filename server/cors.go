@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// allowOrigin lets web pages of other origins call /connect and /start when they
-// are on the list. A request it does not let through has been answered.
+// allowOrigin lets web pages of other origins call /connect, /start and
+// /api/offer when they are on the list. A request it does not let through has been answered.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -46,7 +46,7 @@ func (s *Server) servePreflight(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	h.Set("Access-Control-Allow-Methods", "POST, PATCH, OPTIONS")
 	headers := r.Header.Get("Access-Control-Request-Headers")
 	if headers == "" {
 		headers = "Content-Type"

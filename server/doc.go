@@ -20,6 +20,7 @@
 //	GET  /                   the page
 //	GET  /ws                 a conversation over a WebSocket: RTVI as JSON or protobuf
 //	POST /connect, /start    where to connect to: {"wsUrl": …}
+//	POST, PATCH /api/offer   a call over WebRTC, on a server with a [Voice]
 //	GET  /api/flow           the flow as JSON, see [Flow]
 //	GET  /api/flow/graph.svg its drawing
 //	GET  /healthz            200 while the process lives

@@ -13,6 +13,8 @@ type Flow struct {
 	Title string `json:"title"`
 	// Model describes who answers.
 	Model ModelInfo `json:"model"`
+	// Voice tells whether the bot can be called. The server fills it in.
+	Voice VoiceInfo `json:"voice"`
 	// Outline is the graph; it is empty for a bot without a flow.
 	flows.Outline
 }

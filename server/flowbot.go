@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/frames"
@@ -10,9 +11,10 @@ import (
 )
 
 // FlowBot is the [Bot] of a flow: user aggregator, model service, output and
-// assistant aggregator in a row, with a FlowManager beside them that begins when
-// the client is ready. Model and Start are required. What happens in the flow is
-// sent to the client, see [FlowMessage].
+// assistant aggregator in a row, in a call with what hears in front and what speaks
+// before the output, and a FlowManager beside them that begins when the client is
+// ready. Model and Start are required. What happens in the flow is sent to the
+// client, see [FlowMessage].
 type FlowBot struct {
 	// Name and Title are the flow's; see [Flow].
 	Name, Title string
@@ -85,7 +87,10 @@ func (b *FlowBot) Session(s *Session) (*pipeline.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	pipe, err := pipeline.New(llm.NewUserAggregator(convo), service, s.Output(), llm.NewAssistantAggregator(convo))
+	pipe, err := pipeline.New(slices.Concat(
+		s.Listen(), []pipeline.Processor{llm.NewUserAggregator(convo), service},
+		s.Speak(), []pipeline.Processor{s.Output(), llm.NewAssistantAggregator(convo)},
+	)...)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,11 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.serveReady)
 	mux.HandleFunc("GET /ws", s.serveSocket)
-	for _, path := range []string{"/connect", "/start"} {
-		mux.HandleFunc("POST "+path, s.serveConnect)
+	for path, serve := range map[string]http.HandlerFunc{"/connect": s.serveConnect, "/start": s.serveStart} {
+		mux.HandleFunc("POST "+path, serve)
 		mux.HandleFunc("OPTIONS "+path, s.servePreflight)
 	}
+	s.voiceRoutes(mux)
 	mux.HandleFunc("GET /api/flow", s.serveFlow)
 	mux.HandleFunc("GET /api/flow/graph.svg", s.serveGraph)
 	if !s.cfg.NoMetrics {
@@ -126,22 +127,29 @@ func (s *Server) socketURL(r *http.Request) string {
 
 // refuseClient answers a client that is not admitted, and counts it.
 func (s *Server) refuseClient(w http.ResponseWriter, err error) {
-	reason, detail := refusedFull, "All lines are busy. Please try again in a moment."
-	switch {
-	case errors.Is(err, ErrDraining):
-		reason, detail = refusedDraining, "The server is shutting down. Please try again in a moment."
-	case errors.Is(err, ErrRate):
-		reason, detail = refusedRate, "Too many people are connecting at once. Please try again in a moment."
-	case errors.Is(err, ErrBot):
-		reason, detail = refusedBot, "The bot could not be started. The operator finds the reason in the log."
-		s.metrics.refused.Add(reason, 1)
+	reason, detail := refusal(err)
+	s.metrics.refused.Add(reason, 1)
+	if reason == refusedBot {
 		refuse(w, http.StatusInternalServerError, detail)
 		return
 	}
-	s.metrics.refused.Add(reason, 1)
 	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	w.Header().Set("Connection", "close") // its place is needed
 	refuse(w, http.StatusServiceUnavailable, detail)
+}
+
+// refusal is the reason for which a client is not admitted, as operators count it
+// and in words for users.
+func refusal(err error) (reason, detail string) {
+	switch {
+	case errors.Is(err, ErrDraining):
+		return refusedDraining, "The server is shutting down. Please try again in a moment."
+	case errors.Is(err, ErrRate):
+		return refusedRate, "Too many people are connecting at once. Please try again in a moment."
+	case errors.Is(err, ErrBot):
+		return refusedBot, "The bot could not be started. The operator finds the reason in the log."
+	}
+	return refusedFull, "All lines are busy. Please try again in a moment."
 }
 
 // retryAfter is when a refused client may come back, in seconds.
@@ -152,9 +160,9 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 	writeJSON(w, status, map[string]string{"detail": detail})
 }
 
-func writeJSON(w http.ResponseWriter, status int, v map[string]string) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
-	if err != nil { // strings always encode
+	if err != nil { // what is answered always encodes
 		body = []byte("{}")
 	}
 	w.Header().Set("Content-Type", "application/json")

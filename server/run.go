@@ -78,6 +78,7 @@ func (s *Server) Drain(ctx context.Context, limit time.Duration) int {
 		}
 	}
 	left := s.sessions.drain(ctx, limit)
+	s.calls.close()
 	s.log.Info("drained", "ended", left)
 	return left
 }

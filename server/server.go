@@ -24,6 +24,7 @@ type Server struct {
 	sessions *sessions
 	limiter  *limiter
 	upgrader *websocket.Upgrader
+	calls    *exchange
 	handler  http.Handler
 }
 
@@ -39,7 +40,12 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.metrics = newMetrics(s.sessions.count)
 	// What is not needed to be ready is made for the first who asks.
-	s.flow = sync.OnceValue(func() Flow { return describe(cfg.Bot) })
+	s.calls = newExchange(s, cfg.Voice)
+	s.flow = sync.OnceValue(func() Flow {
+		f := describe(cfg.Bot)
+		f.Voice = s.calls.voice().info()
+		return f
+	})
 	s.flowJSON = sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.flow()) })
 	s.graph = sync.OnceValues(func() ([]byte, error) { return s.flow().SVG() })
 	var err error

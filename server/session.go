@@ -21,6 +21,10 @@ type SessionConfig struct {
 	ID string
 	// Output is the processor that brings the bot's words to the user.
 	Output pipeline.Processor
+	// Listen and Speak are what a spoken conversation has besides: the processors
+	// that hear the user, for the head of the pipeline, and those that speak to
+	// them, for in front of Output. Both are empty for one that is typed.
+	Listen, Speak []pipeline.Processor
 	// Logger takes the session's log, with its id; nil discards it.
 	Logger *slog.Logger
 	// IdleTimeout ends a conversation in which nothing is said for so long; 0
@@ -72,6 +76,18 @@ func (s *Session) Logger() *slog.Logger { return s.log }
 // Output is the processor that brings the bot's words to the user. It stands behind
 // the model service and before the assistant aggregator.
 func (s *Session) Output() pipeline.Processor { return s.cfg.Output }
+
+// Listen is the processors that hear the user, for the head of the pipeline. It is
+// empty for a session that is typed, so that a bot can put it there in any case.
+func (s *Session) Listen() []pipeline.Processor { return s.cfg.Listen }
+
+// Speak is the processors that speak to the user. They stand behind the model
+// service, right in front of [Session.Output]. It is empty for a session that is
+// typed.
+func (s *Session) Speak() []pipeline.Processor { return s.cfg.Speak }
+
+// Spoken tells that the user calls and does not type.
+func (s *Session) Spoken() bool { return len(s.cfg.Speak) > 0 }
 
 // Params are the settings for the session's task. A bot may change what it gets
 // before it makes the task; observers it appends to.

@@ -11,6 +11,7 @@ import (
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
+	"github.com/turnwise/turnwise/transport/webrtc"
 	"github.com/turnwise/turnwise/transport/websocket"
 )
 
@@ -29,17 +30,35 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	// The conversation has a goroutine of its own, so that the request with its
 	// buffers is let go; that is a quarter of what an idle session takes. Nothing
 	// of the request lives on: its context would be over.
-	go s.hold(conn)
+	go s.hold(&line{
+		sender: conn, remote: conn.RemoteAddr().String(), reject: conn.Reject, dropped: conn.Dropped,
+		run: func(s *Session) error { return conn.Run(s.ctx, s.task.Load()) },
+	})
+}
+
+// line is the way to a client, whatever it is made of.
+type line struct {
+	sender rtvi.Sender
+	remote string
+	// run serves a session that has been built, and reject is called instead.
+	run    func(*Session) error
+	reject func(reason string)
+	// dropped counts the messages that the client was too slow for.
+	dropped func() uint64
+	// equip adds what the session hears and speaks with; nil for one that is typed.
+	equip func(*SessionConfig) error
+	// stats are fields for the log when the session is over; may be nil.
+	stats func() []any
 }
 
 // hold holds a conversation and gives its place back, whatever happens.
-func (s *Server) hold(conn *websocket.Conn) {
+func (s *Server) hold(conn *line) {
 	defer s.sessions.leave()
 	defer func() {
 		if r := recover(); r != nil {
 			s.metrics.errors.Add(string(frames.ErrorInternal), 1)
 			s.log.Error("panic in a conversation", "panic", r, "stack", string(debug.Stack()))
-			conn.Reject("Something went wrong on the server.")
+			conn.reject("Something went wrong on the server.")
 		}
 	}()
 	s.converse(context.Background(), conn)
@@ -54,59 +73,69 @@ func (s *Server) admit() error {
 }
 
 // converse holds one conversation.
-func (s *Server) converse(ctx context.Context, conn *websocket.Conn) {
+func (s *Server) converse(ctx context.Context, conn *line) {
 	session, err := s.newSession(conn)
 	if err != nil {
 		s.log.Error("no session", "err", err)
-		conn.Reject("The bot could not be started.")
+		conn.reject("The bot could not be started.")
 		return
 	}
 	task, err := session.Build(ctx, s.cfg.Bot)
 	if err != nil {
 		s.metrics.refused.Add(refusedBot, 1)
 		session.log.Error("the bot could not be started", "err", err)
-		conn.Reject("The bot could not be started.")
+		conn.reject("The bot could not be started.")
 		return
 	}
 	defer session.Close()
 	s.sessions.enter(session, session.cancel)
 	defer s.sessions.exit(session)
 	begun := time.Now()
-	session.log.Info("session begins", "client", conn.RemoteAddr().String(), "pipeline", task.String())
-	err = conn.Run(session.Context(), task)
+	session.log.Info("session begins", "client", conn.remote, "pipeline", task.String())
+	err = conn.run(session)
 	s.ended(session, conn, task, time.Since(begun), err)
 }
 
 // newSession makes the session of a connection.
-func (s *Server) newSession(conn *websocket.Conn) (*Session, error) {
-	out, err := rtvi.NewOutput(conn, rtvi.OutputConfig{
+func (s *Server) newSession(conn *line) (*Session, error) {
+	out, err := rtvi.NewOutput(conn.sender, rtvi.OutputConfig{
 		About:     rtvi.Library{Library: "turnwise", LibraryVersion: s.cfg.Version},
 		Functions: *s.cfg.Functions,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return NewSession(SessionConfig{
+	cfg := SessionConfig{
 		Output: out, Logger: s.log, IdleTimeout: max(0, s.cfg.IdleTimeout),
 		OnError:   out.Report,
 		Observers: []pipeline.Observer{s.metrics},
 		OnFailure: func(error) {
-			conn.Send(rtvi.AppendError(nil, "The conversation could not begin.", true), rtvi.Final)
+			conn.sender.Send(rtvi.AppendError(nil, "The conversation could not begin.", true), rtvi.Final)
 		},
-	}), nil
+	}
+	if conn.equip != nil {
+		if err := conn.equip(&cfg); err != nil {
+			return nil, err
+		}
+	}
+	return NewSession(cfg), nil
 }
 
 // ended logs and counts how a conversation ended.
-func (s *Server) ended(session *Session, conn *websocket.Conn, task *pipeline.Task, took time.Duration, err error) {
+func (s *Server) ended(session *Session, conn *line, task *pipeline.Task, took time.Duration, err error) {
 	end, level := ending(err)
 	s.metrics.sessions.Add(end, 1)
 	s.metrics.length.Observe(took.Seconds())
 	if end == endFailed {
 		s.metrics.errors.Add(string(frames.ErrorInternal), 1)
 	}
-	s.metrics.dropped.Add("messages", uint64(conn.Dropped()))
+	s.metrics.dropped.Add("messages", conn.dropped())
 	s.metrics.dropped.Add("microphone", uint64(task.DroppedAudio()))
-	session.log.Log(context.Background(), level, "session over", "end", end, "took", took.Round(time.Millisecond), "err", err)
+	fields := []any{"end", end, "took", took.Round(time.Millisecond), "err", err}
+	if conn.stats != nil {
+		fields = append(fields, conn.stats()...)
+	}
+	session.log.Log(context.Background(), level, "session over", fields...)
 }
 
 // How conversations end.
@@ -125,16 +154,17 @@ func ending(err error) (string, slog.Level) {
 	switch {
 	case err == nil:
 		return endDone, slog.LevelInfo
-	case errors.As(err, &panicked), errors.Is(err, ErrBot), errors.Is(err, websocket.ErrStuck):
+	case errors.As(err, &panicked), errors.Is(err, ErrBot), errors.Is(err, websocket.ErrStuck), errors.Is(err, webrtc.ErrStuck):
 		return endFailed, slog.LevelError
-	case errors.Is(err, websocket.ErrPeerGone):
+	case errors.Is(err, websocket.ErrPeerGone), errors.Is(err, webrtc.ErrPeerGone):
 		return endLeft, slog.LevelInfo
-	case errors.Is(err, ErrDraining), errors.Is(err, context.Canceled), errors.As(err, &cancelled):
+	case errors.Is(err, ErrDraining), errors.Is(err, webrtc.ErrClosed), errors.Is(err, context.Canceled), errors.As(err, &cancelled):
 		return endCut, slog.LevelInfo
 	}
 	for _, fault := range []error{
 		websocket.ErrPeerDead, websocket.ErrSlowReader, websocket.ErrFlood, websocket.ErrTooLarge,
 		websocket.ErrProtocol, websocket.ErrNotReady,
+		webrtc.ErrPeerDead, webrtc.ErrNotConnected, webrtc.ErrSlowReader, webrtc.ErrFlood, webrtc.ErrTooLarge, webrtc.ErrNotReady,
 	} {
 		if errors.Is(err, fault) {
 			return endLost, slog.LevelWarn

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/turnwise/turnwise/audio/resample"
+	"github.com/turnwise/turnwise/audio/vad"
+	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/transport/webrtc"
+)
+
+// exchange is what the calls of a server share. Nothing of it is made before the
+// first who calls, so that a server that is only typed to does not pay for it.
+type exchange struct {
+	server *Server
+	// voice asks for the voice, once.
+	voice   func() *Voice
+	filters resample.Filters
+
+	mu         sync.Mutex
+	engine     *webrtc.Engine // nil before the first call
+	signalling *webrtc.Signalling
+	detectors  func() (vad.Detector, error)
+	closed     bool
+}
+
+func newExchange(s *Server, find func() Voice) *exchange {
+	return &exchange{server: s, voice: sync.OnceValue(func() *Voice {
+		if find == nil {
+			return &Voice{Missing: "This bot is made for chat and cannot be called."}
+		}
+		v := find()
+		if err := v.Validate(); err != nil {
+			s.log.Error("no voice", "err", err)
+			return unusable()
+		}
+		if v.WebRTC.Logger == nil {
+			v.WebRTC.Logger = s.log
+		}
+		return &v
+	})}
+}
+
+// open makes what calls need, or returns what there is.
+func (x *exchange) open() (*webrtc.Signalling, error) {
+	v := x.voice()
+	if v.Missing != "" {
+		return nil, &webrtc.Refusal{Status: http.StatusNotFound, Detail: v.Missing}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed:
+		return nil, ErrDraining
+	case x.signalling != nil:
+		return x.signalling, nil
+	}
+	engine, err := webrtc.NewEngine(v.WebRTC)
+	if err != nil {
+		return nil, err
+	}
+	signalling, err := engine.Signalling(webrtc.SignallingConfig{Open: x.answer})
+	if err != nil {
+		_ = engine.Close() // nobody has called yet
+		return nil, err
+	}
+	x.detectors = v.Detector
+	if x.detectors == nil {
+		x.detectors = sileroDetectors()
+	}
+	x.engine, x.signalling = engine, signalling
+	return signalling, nil
+}
+
+// close ends the calls that are left and takes no more.
+func (x *exchange) close() {
+	x.mu.Lock()
+	engine := x.engine
+	x.engine, x.closed = nil, true
+	x.mu.Unlock()
+	if engine == nil {
+		return
+	}
+	if err := engine.Close(); err != nil {
+		x.server.log.Warn("calls were not closed cleanly", "err", err)
+	}
+}
+
+// answer admits a caller and has the conversation begin. It runs on the goroutine of
+// the request.
+func (x *exchange) answer(call *webrtc.Call) error {
+	s := x.server
+	if err := s.admit(); err != nil {
+		reason, detail := refusal(err)
+		s.metrics.refused.Add(reason, 1)
+		return &webrtc.Refusal{Status: http.StatusServiceUnavailable, Detail: detail}
+	}
+	conn, err := call.Accept()
+	if err != nil {
+		s.sessions.leave()
+		return err
+	}
+	go s.hold(x.line(conn, call.Request.RemoteAddr))
+	return nil
+}
+
+// line is a call as a way to a client.
+func (x *exchange) line(conn *webrtc.Conn, remote string) *line {
+	return &line{
+		sender: conn, remote: remote, reject: conn.Reject,
+		run:     func(s *Session) error { return conn.Run(s.ctx, s.task.Load()) },
+		dropped: func() uint64 { return conn.Stats().DroppedMessages },
+		equip:   func(cfg *SessionConfig) error { return x.equip(conn, cfg) },
+		stats:   func() []any { return callStats(conn.Stats()) },
+	}
+}
+
+// equip gives a session ears and a mouth.
+func (x *exchange) equip(conn *webrtc.Conn, cfg *SessionConfig) error {
+	v := x.voice()
+	detector, err := x.detectors()
+	if err != nil {
+		return err
+	}
+	if cfg.Listen, err = v.ears(detector, &x.filters); err != nil {
+		return err
+	}
+	buffer := &speech.Buffer{}
+	if cfg.Speak, err = v.mouth(buffer, conn.OutputRate(), &x.filters); err != nil {
+		return err
+	}
+	conn.Play(buffer)
+	return nil
+}
+
+// callStats are the fields of a call's last log line.
+func callStats(s webrtc.Stats) []any {
+	return []any{
+		"received", s.Received, "lost", s.Lost, "concealed", s.Concealed, "jitter", s.Jitter,
+		"sent", s.Sent, "skipped", s.Skipped, "rtt", s.RTT, "reattached", s.Reattached,
+	}
+}

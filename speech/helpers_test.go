@@ -198,3 +198,21 @@ func numbers(n int) string {
 	}
 	return strings.Join(out, " ") + "."
 }
+
+// notes are what a callback on the session loop was told.
+type notes[T any] struct {
+	mu  sync.Mutex
+	got []T
+}
+
+func (n *notes[T]) add(v T) {
+	n.mu.Lock()
+	n.got = append(n.got, v)
+	n.mu.Unlock()
+}
+
+func (n *notes[T]) all() []T {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]T(nil), n.got...)
+}

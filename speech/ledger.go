@@ -36,7 +36,7 @@ func (l *ledger) frame(f frames.Frame) { l.add(entry{frame: f, at: l.end}) }
 func (l *ledger) begin(f *SegmentStartFrame) {
 	l.finish(0, false)
 	l.segments++
-	l.open = &segment{number: l.segments, response: f.Response, text: f.Text, spoken: f.Spoken, rate: l.rate}
+	l.open = &segment{number: l.segments, response: f.Response, text: f.Text, spoken: f.Spoken, rate: l.rate, pace: f.Pace}
 	l.add(entry{at: l.end, segment: l.open})
 }
 

@@ -64,41 +64,41 @@ func TestNobodyListensBeforeTheBotHasSpoken(t *testing.T) {
 
 func TestIdleUsersAreCountedOncePerTimeout(t *testing.T) { // RT30
 	virtual(t, func(t *testing.T) {
-		var told []int
+		var told notes[int]
 		c := dial(t, setup{turns: speech.TurnsConfig{
 			Settings: speech.TurnSettings{Idle: 5 * time.Second},
-			OnIdle:   func(n int) { told = append(told, n) },
+			OnIdle:   told.add,
 		}})
 		c.sleep(20 * time.Second)
-		if len(told) != 0 {
+		if len(told.all()) != 0 {
 			t.Errorf("idle before anybody has said anything")
 		}
 		c.queue(&frames.SpeakFrame{Text: numbers(10)})
 		c.until("bot stopped", 1)
 		c.queue(&speech.MuteFrame{On: true})
 		c.sleep(20 * time.Second)
-		if len(told) != 0 {
-			t.Errorf("idle while muted: %v", told)
+		if len(told.all()) != 0 {
+			t.Errorf("idle while muted: %v", told.all())
 		}
 		c.queue(&speech.MuteFrame{})
 		c.sleep(4900 * time.Millisecond)
-		if len(told) != 0 {
-			t.Errorf("idle too soon: %v", told)
+		if len(told.all()) != 0 {
+			t.Errorf("idle too soon: %v", told.all())
 		}
 		c.sleep(10200 * time.Millisecond)
-		if len(told) != 3 || told[2] != 3 {
-			t.Errorf("three timeouts gave %v", told)
+		if len(told.all()) != 3 || told.all()[2] != 3 {
+			t.Errorf("three timeouts gave %v", told.all())
 		}
 		c.says("", 300*time.Millisecond) // a noise is not an answer
 		c.sleep(5 * time.Second)         // the watchdog
 		c.sleep(5100 * time.Millisecond)
-		if len(told) != 4 || told[3] != 4 {
-			t.Errorf("after a noise: %v", told)
+		if len(told.all()) != 4 || told.all()[3] != 4 {
+			t.Errorf("after a noise: %v", told.all())
 		}
 		c.says("yes", time.Second)
 		c.sleep(20 * time.Second)
-		if told[4] != 1 {
-			t.Errorf("after words: %v", told)
+		if told.all()[4] != 1 {
+			t.Errorf("after words: %v", told.all())
 		}
 		c.cancel()
 	})
@@ -106,10 +106,10 @@ func TestIdleUsersAreCountedOncePerTimeout(t *testing.T) { // RT30
 
 func TestIdleWaitsForTheBotAndItsFunctions(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		var idle []time.Duration
+		var idle notes[time.Duration]
 		begun := time.Now()
 		c := dial(t, setup{
-			turns:     speech.TurnsConfig{Settings: speech.TurnSettings{Idle: 2 * time.Second}, OnIdle: func(int) { idle = append(idle, time.Since(begun)) }},
+			turns:     speech.TurnsConfig{Settings: speech.TurnSettings{Idle: 2 * time.Second}, OnIdle: func(int) { idle.add(time.Since(begun)) }},
 			voice:     &voice{first: 2100 * time.Millisecond, words: true},
 			answers:   [][]any{{5 * time.Second, numbers(5), " ", 3 * time.Second, numbers(5)}},
 			synthesis: speech.SynthesisConfig{FirstAudio: 3 * time.Second},
@@ -118,8 +118,8 @@ func TestIdleWaitsForTheBotAndItsFunctions(t *testing.T) {
 		c.until("bot stopped", 1)
 		stopped := time.Since(begun)
 		c.sleep(2100 * time.Millisecond)
-		if len(idle) != 1 || idle[0] < stopped+1900*time.Millisecond {
-			t.Errorf("idle at %v, the bot stopped at %s", idle, stopped)
+		if got := idle.all(); len(got) != 1 || got[0] < stopped+1900*time.Millisecond {
+			t.Errorf("idle at %v, the bot stopped at %s", got, stopped)
 		}
 		c.end()
 	})

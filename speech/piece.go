@@ -29,6 +29,7 @@ type audioPost struct {
 // piece is one piece of text on its way through the lane.
 type piece struct {
 	cfg       *SynthesisConfig
+	pace      *pace // the lane's
 	answer    *answer
 	text      string
 	utterance Utterance
@@ -66,7 +67,7 @@ func (p *piece) run(j *pipeline.Job) {
 	report := &synthesized{chars: len(u.Text), fallback: len(voices) == 0 || voices[0] != p.cfg.Synthesizer}
 	for n := 0; n < len(voices); n++ {
 		t := take{job: j, cfg: p.cfg, voice: voices[n], utterance: u, segment: segment{
-			text: text, spoken: u.Text, response: p.answer.response, rate: voices[n].Rate(),
+			text: text, spoken: u.Text, response: p.answer.response, rate: voices[n].Rate(), pace: p.pace.perSecond(),
 		}}
 		err = t.run()
 		report.abandoned = report.abandoned || t.abandoned
@@ -79,6 +80,7 @@ func (p *piece) run(j *pipeline.Job) {
 		said := t.said(err)
 		_ = j.Post(&SegmentEndFrame{Failed: err != nil, Said: said, Continues: p.continues || said < len(text)})
 		if err == nil {
+			p.pace.learn(&t.segment)
 			break
 		}
 		if n == 0 && !report.fallback {
@@ -143,7 +145,8 @@ type take struct {
 // run speaks. A synthesizer that gives nothing in time is given up, even if it does
 // not notice.
 func (t *take) run() error {
-	if err := t.job.Post(&SegmentStartFrame{Text: t.segment.text, Spoken: t.utterance.Text, Response: t.segment.response}); err != nil {
+	start := &SegmentStartFrame{Text: t.segment.text, Spoken: t.utterance.Text, Response: t.segment.response, Pace: t.segment.pace}
+	if err := t.job.Post(start); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(t.job.Context())

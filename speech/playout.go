@@ -22,8 +22,8 @@ type PlayoutConfig struct {
 	Buffer *Buffer
 	// Rate is the sample rate in Hz at which the transport sends, mono.
 	Rate int
-	// Ahead is how much audio may wait before synthesizers are held; the default
-	// is 4 s.
+	// Ahead is how much audio may wait before synthesizers are held, which are when
+	// the segment under way is complete; the default is 4 s.
 	Ahead time.Duration
 	// Tail is how long the session's end waits behind the last sample, so that
 	// what is on its way through the network is heard; the default is 200 ms,
@@ -267,11 +267,13 @@ func (p *Playout) stopped(interrupted bool) {
 	p.Push(&frames.BotStoppedSpeakingFrame{Interrupted: interrupted}, pipeline.Downstream)
 }
 
-// updateHold makes synthesizers wait while enough audio is queued.
+// updateHold makes synthesizers wait while enough audio is queued. A segment that has
+// been begun is let in to its end, because only then its length is known, by which
+// words without times are estimated.
 func (p *Playout) updateHold(played uint64) {
 	queued := p.ledger.end - played
 	switch {
-	case !p.holding && queued > 2*p.low():
+	case !p.holding && queued > 2*p.low() && p.ledger.open == nil:
 		p.holding = true
 	case p.holding && queued < p.low():
 		p.holding = false

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/speech"
 )
 
@@ -152,5 +153,22 @@ func TestLongSpeechBeforeAnyWordsTakesTheTurn(t *testing.T) {
 		c.sleep(5 * time.Second)
 		want(t, "the end of the history", c.history()[2:], "user: that is a long story", "assistant: I see.")
 		c.end()
+	})
+}
+
+func TestWordsOfASlowSynthesizerAreEstimatedByItsPace(t *testing.T) { // RT31
+	virtual(t, func(t *testing.T) {
+		// It speaks twenty characters a second, in real time, and tells no words.
+		line := "alpha bravo gamma delta epsil zetaa etaaa theta iotaa kappa."
+		c := dial(t, setup{voice: &voice{pace: wordTime}, answers: [][]any{{line}, {line}}})
+		c.says("go", time.Second)
+		c.sleep(6 * time.Second)
+		c.says("again", time.Second)
+		c.until("bot started", 2)
+		c.sleep(7*wordTime + wordTime/2)
+		c.queue(&frames.UserTextFrame{Text: "stop"})
+		c.sleep(time.Second)
+		want(t, "history", c.history()[3:5], "assistant: alpha bravo gamma delta epsil zetaa etaaa theta  [cut]", "user: stop")
+		c.cancel()
 	})
 }

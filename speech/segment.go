@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// charsPerSecond is how fast text is taken to be spoken while a segment's length
-// is not known yet: about 170 words a minute.
+// charsPerSecond is how fast text is taken to be spoken while neither a segment's
+// length nor the synthesizer's pace is known yet: about 170 words a minute.
 const charsPerSecond = 15
 
 // segment is a piece of text being spoken, with what is known of its audio. Times
@@ -17,11 +17,12 @@ type segment struct {
 	text     string // as the conversation has it
 	spoken   string // as it was given to the synthesizer
 	rate     int
-	length   uint64 // samples of audio so far
-	closed   bool   // the audio is complete
-	cuts     []cut  // where words begin, in order; known times only
-	said     int    // bytes of text that have been released
-	done     bool   // all has been released
+	pace     float64 // characters a second, expected
+	length   uint64  // samples of audio so far
+	closed   bool    // the audio is complete
+	cuts     []cut   // where words begin, in order; known times only
+	said     int     // bytes of text that have been released
+	done     bool    // all has been released
 	match    *matcher
 }
 
@@ -100,8 +101,12 @@ func (s *segment) span() uint64 {
 	if s.closed {
 		return s.length
 	}
-	guess := uint64(utf8.RuneCountInString(s.text)) * uint64(s.rate) / charsPerSecond
-	return max(s.length, guess)
+	pace := s.pace
+	if pace <= 0 {
+		pace = charsPerSecond
+	}
+	guess := float64(utf8.RuneCountInString(s.text)) * float64(s.rate) / pace
+	return max(s.length, uint64(guess))
 }
 
 // next is the number of samples at which more will have been heard, more than
@@ -148,4 +153,25 @@ func samplesIn(d time.Duration, rate int) int {
 func durationOf(samples, rate int) time.Duration {
 	whole, part := samples/rate, samples%rate
 	return time.Duration(whole)*time.Second + time.Duration(part)*time.Second/time.Duration(rate)
+}
+
+// pace learns how fast a synthesizer speaks.
+type pace struct{ chars, seconds float64 }
+
+// perSecond is how many characters it speaks in a second; 0 while that is not known.
+func (p *pace) perSecond() float64 {
+	if p.seconds < 0.5 {
+		return 0
+	}
+	return p.chars / p.seconds
+}
+
+// learn takes a complete segment into account. Recent ones count more.
+func (p *pace) learn(s *segment) {
+	if s.length == 0 || s.rate <= 0 {
+		return
+	}
+	const keep = 0.9
+	p.chars = keep*p.chars + float64(utf8.RuneCountInString(s.text))
+	p.seconds = keep*p.seconds + float64(s.length)/float64(s.rate)
 }

@@ -15,6 +15,9 @@ type SegmentStartFrame struct {
 	// Response is the response it belongs to; 0 for a line that is not part of the
 	// conversation.
 	Response uint64
+	// Pace is how many characters a second the synthesizer has spoken so far; 0
+	// while that is not known.
+	Pace float64
 }
 
 // SegmentWordsFrame brings times of words of the open segment.

@@ -102,6 +102,7 @@ type Synthesis struct {
 	clean    TextCleaner
 	answer   *answer
 	before   string
+	pace     pace // of the lane, one of whose jobs runs at a time
 	failures int
 	usableAt time.Time
 	journey  *journey
@@ -264,7 +265,7 @@ func (s *Synthesis) Interrupt(*frames.InterruptionFrame) {
 
 // speak queues a piece for the lane.
 func (s *Synthesis) speak(text string, continues bool) {
-	p := &piece{cfg: &s.cfg, answer: s.answer, text: text, continues: continues}
+	p := &piece{cfg: &s.cfg, pace: &s.pace, answer: s.answer, text: text, continues: continues}
 	p.utterance = Utterance{Text: strings.TrimSpace(s.clean.Clean(text)), Before: s.before}
 	if !speakable(p.utterance.Text) {
 		// Nothing to be heard, such as a row of symbols: it counts as heard with

@@ -43,7 +43,9 @@ func New(cfg Config) (*Server, error) {
 	s.calls = newExchange(s, cfg.Voice)
 	s.flow = sync.OnceValue(func() Flow {
 		f := describe(cfg.Bot)
-		f.Voice = s.calls.voice().info()
+		if cfg.Voice != nil {
+			f.Voice = s.calls.voice().info()
+		}
 		return f
 	})
 	s.flowJSON = sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.flow()) })

@@ -1,6 +1,8 @@
 // The page: one conversation at a time, and what it is made of.
 
+import { Call, callable } from './call.js';
 import { Connection } from './connection.js';
+import { Socket } from './socket.js';
 import { Chat } from './chat.js';
 import { Inside } from './inside.js';
 
@@ -9,11 +11,18 @@ const field = byID('message');
 const chat = new Chat();
 const inside = new Inside();
 let connection = null;
+let call = null; // the call under way, or being made
+let muted = false;
 let open = false; // whether the bot takes messages
 let ended = ''; // why the flow ended, when it has
 
 const messages = {
   'state': ({ state, words }) => showState(state, words),
+  'user-transcription': ({ text, final }) => chat.hear(text ?? '', Boolean(final)),
+  'user-started-speaking': () => speaks('user'),
+  'user-stopped-speaking': () => speaks('nobody'),
+  'bot-started-speaking': () => speaks('bot'),
+  'bot-stopped-speaking': () => speaks('nobody'),
   'bot-llm-started': () => chat.begin(),
   'bot-llm-text': ({ text }) => chat.stream(text ?? ''),
   'bot-llm-stopped': () => chat.finish(),
@@ -27,14 +36,87 @@ const messages = {
   'error-response': ({ error }) => chat.trouble(error ?? 'The server did not understand this page.'),
 };
 
-function start() {
+/** start begins a conversation: by voice when there is a call to make, else typed. */
+function start(way = null) {
   connection?.close();
+  call = way;
+  chat.spoken = call !== null;
   chat.clear();
   inside.clear();
   ended = '';
   byID('after').hidden = true;
-  connection = new Connection((type, data) => messages[type]?.(data));
+  connection = new Connection(call ?? new Socket(), (type, data) => messages[type]?.(data));
   connection.open();
+}
+
+/** talk calls the bot. The conversation under way goes on until there is a microphone. */
+async function talk() {
+  const way = new Call(byID('speaker'));
+  byID('talk').disabled = true;
+  try {
+    await way.listen();
+  } catch (problem) {
+    chat.trouble(problem.message);
+    return;
+  } finally {
+    byID('talk').disabled = false;
+  }
+  field.disabled = false;
+  start(way);
+  byID('hang-up').focus();
+}
+
+function hangUp() {
+  ended ||= 'You have hung up.';
+  connection.close();
+  showState('closed');
+}
+
+function mute() {
+  muted = !muted;
+  call?.mute(muted);
+  byID('mute').setAttribute('aria-pressed', String(muted));
+  speaks('nobody');
+}
+
+const SPEAKING = { user: 'Hearing you', bot: 'The bot speaks', nobody: 'Listening' };
+
+/** speaks shows who is heard. */
+function speaks(who) {
+  byID('call-state').dataset.who = muted && who === 'nobody' ? 'muted' : who;
+  byID('call-words').textContent = muted && who === 'nobody' ? 'You are muted' : SPEAKING[who];
+}
+
+/** showCall shows what one can do in a call, while there is one. */
+function showCall(state) {
+  const on = call !== null && (state === 'connecting' || state === 'ready');
+  byID('call-bar').hidden = !on;
+  byID('talk').hidden = on || !talkative;
+  byID('mute').disabled = state !== 'ready';
+  if (!on) {
+    call = null;
+    return;
+  }
+  if (state === 'connecting') {
+    muted = false;
+    byID('mute').setAttribute('aria-pressed', 'false');
+    byID('call-words').textContent = 'Calling';
+    byID('call-state').dataset.who = 'nobody';
+  } else {
+    speaks('nobody');
+  }
+}
+
+let talkative = false; // whether the bot can be called from here
+
+/** offerVoice shows the microphone, or says in a sentence why there is none. */
+function offerVoice({ available = false, note = '' } = {}) {
+  const problem = available ? callable() : note;
+  talkative = available && !problem;
+  byID('talk').hidden = !talkative || call !== null;
+  if (talkative && note) byID('talk').title = `Talk to the bot. ${note}`;
+  byID('voice-note').textContent = problem;
+  byID('voice-note').hidden = !problem;
 }
 
 const STATUS = { connecting: 'Connecting', ready: 'Connected', closed: 'Ended', failed: 'Not connected' };
@@ -42,6 +124,7 @@ const STATUS = { connecting: 'Connecting', ready: 'Connected', closed: 'Ended', 
 function showState(state, words = '') {
   byID('status').dataset.state = state;
   byID('status-text').textContent = STATUS[state];
+  showCall(state);
   open = state === 'ready';
   refreshSend();
   field.disabled = state === 'closed' || state === 'failed';
@@ -65,7 +148,7 @@ function offerRestart(words) {
   byID('after').hidden = false;
   chat.toBottom();
   // Someone who was typing finds the way on under their hands.
-  if (document.activeElement === document.body || document.activeElement === field) button.focus({ preventScroll: true });
+  if (document.activeElement === document.body || document.activeElement === field || document.activeElement?.closest('#call-bar')) button.focus({ preventScroll: true });
 }
 
 function restart() {
@@ -130,6 +213,7 @@ async function describe() {
     byID('flow-title').textContent = flow.title || flow.name || '';
     document.title = flow.title ? `${flow.title} – Turnwise` : 'Turnwise';
     if (flow.model?.standIn) standIn(flow.model);
+    offerVoice(flow.voice);
     inside.describe(flow);
   } catch { /* the page works without */ }
   await inside.draw();
@@ -144,6 +228,9 @@ function standIn(model) {
 
 byID('composer').addEventListener('submit', send);
 byID('restart').addEventListener('click', restart);
+byID('talk').addEventListener('click', talk);
+byID('hang-up').addEventListener('click', hangUp);
+byID('mute').addEventListener('click', mute);
 byID('inside-toggle').addEventListener('click', toggleInside);
 field.addEventListener('input', () => { grow(); refreshSend(); });
 // Enter sends. Keyboards of phones do not tell the key, only what it would do.

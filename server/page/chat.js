@@ -7,6 +7,9 @@ const alarm = document.getElementById('alarm');
 
 /** Chat shows one conversation. */
 export class Chat {
+  /** spoken tells that the user hears the bot: screen readers need not read it out. */
+  spoken = false;
+  #heard = null; // the message in which the user's words appear: {item, body, sure}
   #open = false; // a response is under way
   #bot = null; // the message of that response: {item, body, sent, tail}
   #dots = null;
@@ -19,6 +22,7 @@ export class Chat {
     this.#stopWaiting();
     this.#open = false;
     this.#bot = null;
+    this.#heard = null;
     this.#last = '';
     list.replaceChildren();
     announcer.replaceChildren();
@@ -28,6 +32,23 @@ export class Chat {
   /** user shows what the user wrote. */
   user(text) {
     this.#add('user', 'You', text);
+    this.#toBottom(true);
+  }
+
+  /**
+   * hear shows what the bot has heard the user say; words that are not final are
+   * replaced by the next.
+   */
+  hear(text, final) {
+    const words = text.trim();
+    if (!words) return;
+    this.#stopWaiting();
+    this.#heard ??= { ...this.#add('user', 'You', ''), sure: '' };
+    const heard = this.#heard;
+    const all = `${heard.sure} ${words}`.trim();
+    if (final) heard.sure = all;
+    heard.item.classList.toggle('hearing', !final);
+    heard.body.textContent = all;
     this.#toBottom(true);
   }
 
@@ -49,6 +70,7 @@ export class Chat {
   /** begin opens a response. */
   begin() {
     this.finish();
+    this.#heard = null;
     this.#open = true;
     this.wait();
   }
@@ -68,11 +90,12 @@ export class Chat {
   output(text) {
     const words = text.trim();
     if (!words) return;
+    this.#heard = null;
     if (!this.#open) {
       this.#stopWaiting();
       const stick = atBottom();
       this.#add('bot', 'Bot', words);
-      announce(words);
+      this.#announce(words);
       this.#toBottom(stick);
       return;
     }
@@ -85,7 +108,7 @@ export class Chat {
       bot.sent += (bot.sent && !/\s$/.test(bot.sent) ? ' ' : '') + words;
       bot.tail = '';
     }
-    announce(words);
+    this.#announce(words);
     this.#frame ||= requestAnimationFrame(() => this.#paint());
   }
 
@@ -125,6 +148,10 @@ export class Chat {
     this.#last = '';
     alarm.textContent = text;
     this.#toBottom();
+  }
+
+  #announce(words) {
+    if (!this.spoken) announce(words);
   }
 
   #response() {

@@ -1,58 +1,46 @@
-// One session with the bot: RTVI messages as JSON over a WebSocket.
+// One session with the bot: RTVI messages, whatever way they travel.
 
 const PROTOCOL = '2.1.0';
 const LABEL = 'rtvi-ai';
-const READY_WITHIN = 15000; // ms between opening and the bot's answer
-
-/** Words for the ways in which a connection ends. */
-const CLOSED = {
-  1001: 'The server is shutting down.',
-  1008: 'The server closed the conversation because of something this page sent.',
-  1009: 'A message was too long for the server.',
-  1011: 'The server had an internal problem and closed the conversation.',
-  1012: 'The server is restarting.',
-  1013: 'The server is too busy. Try again in a moment.',
-};
+const READY_WITHIN = 20000; // ms between the start and the bot's answer
 
 /**
  * Connection starts one session and reports what comes.
  * on(type, data) gets every message of the server, and besides
  * 'state' with 'connecting' | 'ready' | 'closed' | 'failed' and, for the last two, words.
+ *
+ * A way carries texts: open({opened, received, ended}) connects and rejects with an
+ * error in words, send(text) reports whether it could, close() is final.
+ * ended(words, regular) is told when the other side goes.
  */
 export class Connection {
-  #socket = null;
+  #way;
   #over = false;
   #ready = false;
   #timer = 0;
   #on;
 
-  constructor(on) {
+  constructor(way, on) {
+    this.#way = way;
     this.#on = on;
   }
 
-  /** open asks the server for an address and connects. */
+  /** open connects. */
   async open() {
     this.#on('state', { state: 'connecting' });
-    let address;
+    this.#timer = setTimeout(() => this.#finish('failed', 'The bot did not answer in time.'), READY_WITHIN);
     try {
-      address = await askForAddress();
+      await this.#way.open({
+        opened: () => this.#send('client-ready', {
+          version: PROTOCOL,
+          about: { library: 'turnwise-page', platform: 'web' },
+        }),
+        received: (raw) => this.#receive(raw),
+        ended: (words, regular) => this.#finish(this.#ready && regular ? 'closed' : 'failed', words),
+      });
     } catch (problem) {
       this.#finish('failed', problem.message);
-      return;
     }
-    if (this.#over) return;
-    const socket = new WebSocket(address);
-    this.#socket = socket;
-    this.#timer = setTimeout(() => this.#finish('failed', 'The bot did not answer in time.'), READY_WITHIN);
-    socket.onopen = () => this.#send('client-ready', {
-      version: PROTOCOL,
-      about: { library: 'turnwise-page', platform: 'web' },
-    });
-    socket.onmessage = (event) => this.#receive(event.data);
-    socket.onclose = (event) => {
-      if (this.#ready && event.code === 1000) this.#finish('closed', 'The conversation is over.');
-      else this.#finish('failed', CLOSED[event.code] ?? 'The connection was lost.');
-    };
   }
 
   /** text sends what the user wrote; it reports whether it could be sent. */
@@ -64,13 +52,11 @@ export class Connection {
   close() {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#socket?.close(1000);
+    this.#way.close();
   }
 
   #send(type, data) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(JSON.stringify({ label: LABEL, type, id: newID(), data }));
-    return true;
+    return !this.#over && this.#way.send(JSON.stringify({ label: LABEL, type, id: newID(), data }));
   }
 
   #receive(raw) {
@@ -105,14 +91,14 @@ function newID() {
   return `page-${counter}`;
 }
 
-/** askForAddress asks at the door, where a refusal can be told in words. */
-async function askForAddress() {
+/** ask sends the server a request as JSON; a refusal is thrown in words. */
+export async function ask(path, body, method = 'POST') {
   let response;
   try {
-    response = await fetch('connect', {
-      method: 'POST',
+    response = await fetch(path, {
+      method,
       headers: { 'Content-Type': 'application/json' },
-      body: '{}',
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(READY_WITHIN),
     });
   } catch {
@@ -123,6 +109,5 @@ async function askForAddress() {
     answer = await response.json();
   } catch { /* said below */ }
   if (!response.ok) throw new Error(answer.detail ?? `The server refused the conversation (${response.status}).`);
-  if (typeof answer.wsUrl !== 'string') throw new Error('The server gave no address to connect to.');
-  return answer.wsUrl;
+  return answer;
 }

@@ -136,6 +136,55 @@ func squeeze(in []string) []string {
 	return out
 }
 
+func TestACutKeepsWhatWasHeardAndWhatSurvives(t *testing.T) {
+	text := "one two three four five six seven eight nine ten."
+	for at := uint64(0); at <= 1000; at += 7 {
+		l := ledger{rate: 1000}
+		l.begin(&SegmentStartFrame{Text: text, Response: 3})
+		l.audio(500)
+		l.finish(0, false)
+		l.frame(&frames.TextFrame{Text: "lost"})
+		l.frame(&frames.LLMRunFrame{})
+		l.begin(&SegmentStartFrame{Text: text, Response: 4})
+		l.audio(500)
+		l.finish(0, false)
+		var whole taker
+		for now := uint64(0); now+100 < at; now += 20 {
+			l.due(now, &released{&whole})
+		}
+		got := map[uint64]string{}
+		for _, e := range []uint64{1, 2} {
+			if b := whole.text[e]; b != nil {
+				got[e+2] = b.String()
+			}
+		}
+		for _, h := range l.heard(at) {
+			got[h.Response] += h.Text
+		}
+		for i, from := range []uint64{0, 500} {
+			want := ""
+			if at > from {
+				s := segment{text: text, length: 500, closed: true, rate: 1000}
+				want = text[:s.heard(at-from)]
+			}
+			if got[uint64(i+3)] != want {
+				t.Fatalf("at %d: of segment %d %q was heard, want %q", at, i, got[uint64(i+3)], want)
+			}
+		}
+		if dropped, unheard := l.cut(at); unheard != (at < 1000) || len(dropped) > 1 || l.end != at {
+			t.Errorf("at %d: %d frames dropped, unheard %t", at, len(dropped), unheard)
+		}
+		if at < 600 && l.first == len(l.entries) {
+			t.Errorf("at %d: what survives is gone", at)
+		}
+	}
+}
+
+// released is a taker of any frames.
+type released struct{ *taker }
+
+func (released) arrived(frames.Frame) {}
+
 func TestWhatIsHeardNeverShrinks(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -1,6 +1,8 @@
 package speech_test
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +122,32 @@ func TestIdleWaitsForTheBotAndItsFunctions(t *testing.T) {
 		c.sleep(2100 * time.Millisecond)
 		if got := idle.all(); len(got) != 1 || got[0] < stopped+1900*time.Millisecond {
 			t.Errorf("idle at %v, the bot stopped at %s", got, stopped)
+		}
+		c.end()
+	})
+}
+
+func TestNobodyListensWhileFunctionsRun(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		look := frames.ToolCall{ID: "1", Name: "look", Args: []byte("{}")}
+		c := dial(t, setup{
+			turns:   speech.TurnsConfig{Settings: speech.TurnSettings{Idle: 3 * time.Second, Mute: []speech.MuteStrategy{speech.MuteDuringCalls{}}}},
+			answers: [][]any{{"Let me see. ", look}, {"There is one."}},
+		})
+		c.convo.SetTools([]frames.Tool{{Name: "look"}})
+		c.svc.RegisterFunction("look", func(ctx context.Context, _ json.RawMessage) (string, error) {
+			time.Sleep(10 * time.Second)
+			return "one", nil
+		})
+		c.says("a table", time.Second)
+		c.sleep(4 * time.Second)
+		c.says("are you there", time.Second)
+		c.sleep(10 * time.Second)
+		if got := strings.Join(c.history(), "\n"); strings.Contains(got, "are you there") || !strings.HasSuffix(got, "There is one.") {
+			t.Errorf("history: %s", got)
+		}
+		if n := c.count("idle 1"); n != 1 { // after the answer, not before
+			t.Errorf("events: %q", c.log())
 		}
 		c.end()
 	})

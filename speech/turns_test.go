@@ -277,9 +277,11 @@ func TestSettingsOfANode(t *testing.T) {
 type endModel struct {
 	finished float64
 	took     time.Duration
+	given    notes[[]int16]
 }
 
-func (m *endModel) Finished(ctx context.Context, _ []int16) (float64, error) {
+func (m *endModel) Finished(ctx context.Context, heard []int16) (float64, error) {
+	m.given.add(append([]int16(nil), heard...))
 	select {
 	case <-time.After(m.took):
 		return m.finished, nil
@@ -291,17 +293,17 @@ func (m *endModel) Finished(ctx context.Context, _ []int16) (float64, error) {
 func TestAModelJudgesTheSilence(t *testing.T) {
 	cases := []struct {
 		name  string
-		model endModel
+		model *endModel
 		after time.Duration
 	}{
-		{"finished", endModel{finished: 0.9, took: 50 * time.Millisecond}, 150 * time.Millisecond},
-		{"not finished", endModel{finished: 0.1, took: 50 * time.Millisecond}, 3 * time.Second},
-		{"late", endModel{took: time.Hour}, time.Second},
+		{"finished", &endModel{finished: 0.9, took: 50 * time.Millisecond}, 150 * time.Millisecond},
+		{"not finished", &endModel{finished: 0.1, took: 50 * time.Millisecond}, 3 * time.Second},
+		{"late", &endModel{took: time.Hour}, time.Second},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
-				stop := []speech.StopStrategy{speech.ModelEnd{Model: &tc.model}}
+				stop := []speech.StopStrategy{speech.ModelEnd{Model: tc.model}}
 				c := dial(t, setup{turns: speech.TurnsConfig{Settings: speech.TurnSettings{Stop: stop}}})
 				c.voiceStarts()
 				c.sleep(time.Second)
@@ -318,6 +320,35 @@ func TestAModelJudgesTheSilence(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAModelIsGivenTheLastSeconds(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		m := &endModel{finished: 1}
+		c := dial(t, setup{turns: speech.TurnsConfig{Settings: speech.TurnSettings{Stop: []speech.StopStrategy{speech.ModelEnd{Model: m}}}}})
+		c.voiceStarts()
+		next := int16(0)
+		for range 1000 { // twenty seconds at 8 kHz
+			s := make([]int16, 160)
+			for i := range s {
+				s[i] = next
+			}
+			next++
+			c.queue(&frames.InputAudioFrame{PCM: frames.PCM{Samples: s, Rate: 8000, Channels: 1}})
+		}
+		c.voiceStops()
+		c.words("hello")
+		c.sleep(time.Second)
+		given := m.given.all()
+		if len(given) != 1 || len(given[0]) != 8*16000 {
+			t.Fatalf("it was asked %d times", len(given))
+		}
+		if first, last := given[0][100], given[0][len(given[0])-1]; first < 598 || first > 602 || last < 995 {
+			t.Errorf("it was given what was said from %d to %d", first, last)
+		}
+		c.sleep(5 * time.Second)
+		c.end()
+	})
 }
 
 func TestTwoSignalsInOneFrameOfAudioKeepTheirOrder(t *testing.T) {

@@ -1,0 +1,239 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turnwise/turnwise/audio"
+	"github.com/turnwise/turnwise/audio/vad"
+	"github.com/turnwise/turnwise/flows"
+	"github.com/turnwise/turnwise/server"
+	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/transport/webrtc"
+)
+
+// dictation is a recognizer that hears one line of a script each time the user has
+// spoken.
+type dictation struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (*dictation) Rate() int              { return 16000 }
+func (*dictation) Latency() time.Duration { return 200 * time.Millisecond }
+
+func (d *dictation) next() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.lines) == 0 {
+		return ""
+	}
+	line := d.lines[0]
+	d.lines = d.lines[1:]
+	return line
+}
+
+func (d *dictation) Recognize(ctx context.Context, in *speech.Audio, emit func(speech.Transcript) error) error {
+	for {
+		e, err := in.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case e.Mark != speech.SpeechStopped:
+			continue
+		}
+		if line := d.next(); line != "" {
+			if err := emit(speech.Transcript{Text: line, Final: true}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// botTone is what the humming voice hums at, in Hz, and wordTime how long a word
+// takes.
+const (
+	botTone  = 500
+	wordTime = 250 * time.Millisecond
+)
+
+// humming is a synthesizer that hums.
+type humming struct{}
+
+func (humming) Rate() int { return 24000 }
+
+func (humming) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
+	return emit(speech.Speech{Samples: hum(24000, botTone, wordTime*time.Duration(len(strings.Fields(u.Text))))})
+}
+
+// hum is a tone at −9 dB.
+func hum(rate int, hz float64, d time.Duration) []int16 {
+	samples := make([]int16, audio.Mono(rate).Samples(d))
+	for i := range samples {
+		samples[i] = int16(0.35 * 32767 * math.Sin(2*math.Pi*hz*float64(i)/float64(rate)))
+	}
+	return samples
+}
+
+// scripted is a voice for callers on this machine whose words are given.
+func scripted(lines ...string) func() server.Voice {
+	return func() server.Voice {
+		return server.Voice{
+			Recognizer: &dictation{lines: lines}, Synthesizer: humming{},
+			Detector: func() (vad.Detector, error) {
+				d, err := vad.NewEnergy(16000)
+				if err != nil {
+					return nil, err
+				}
+				return d, nil
+			},
+			WebRTC: webrtc.Config{Loopback: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+			Note:   "It hums.",
+		}
+	}
+}
+
+func TestACallerIsGreetedAloudAnsweredAndSeenOff(t *testing.T) {
+	srv, address := serve(t, server.Config{Voice: scripted("take_name please")})
+	c := call(t, address)
+	c.ready()
+	c.hears("Who are you?")
+	c.until("the bot has spoken", func(m message) bool { return m.Type == "bot-stopped-speaking" })
+	if heard := c.hummed(); heard < 4*wordTime || heard > 6*wordTime {
+		t.Errorf("%s of the greeting's five words was heard", heard)
+	}
+	if srv.Sessions() != 1 {
+		t.Errorf("%d conversations", srv.Sessions())
+	}
+	c.speak(time.Second)
+	m := c.until("the user's words", func(m message) bool { return m.Type == "user-transcription" })
+	if m.text() != "take_name please" {
+		t.Errorf("the user was heard to say %q", m.text())
+	}
+	c.hears("Goodbye, Ada.")
+	c.leaves()
+	var events []string
+	for _, m := range c.messages() {
+		switch m.Type {
+		case "bot-ready", "bot-started-speaking", "bot-stopped-speaking", "user-started-speaking", "user-stopped-speaking":
+			events = append(events, m.Type)
+		}
+	}
+	want := "bot-ready bot-started-speaking bot-stopped-speaking user-started-speaking user-stopped-speaking bot-started-speaking bot-stopped-speaking"
+	if got := strings.Join(events, " "); got != want {
+		t.Errorf("events:\n%s\nwant\n%s", got, want)
+	}
+	if heard := c.hummed(); heard < 6*wordTime || heard > 8*wordTime {
+		t.Errorf("%s of the seven words was heard", heard)
+	}
+	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+	a := do(t, http.MethodGet, address+"/metrics")
+	for _, part := range []string{`turnwise_sessions_total{end="done"} 1`, "turnwise_turns_total 1"} {
+		if !strings.Contains(a.body, part) {
+			t.Errorf("the metrics have no %q", part)
+		}
+	}
+}
+
+func TestACallerWhoSpeaksStopsTheBot(t *testing.T) {
+	bot := testBot()
+	long := strings.Repeat("word ", 60) + "end."
+	bot.Start = func() *flows.NodeConfig { n := hello(); n.TaskMessages = say(long); return n }
+	srv, address := serve(t, server.Config{Bot: bot, Voice: scripted("take_name please")})
+	c := call(t, address)
+	c.ready()
+	c.until("the bot speaks", func(m message) bool { return m.Type == "bot-started-speaking" })
+	eventually(t, "a second of it is heard", func() bool { return c.hummed() > time.Second })
+	c.speak(time.Second)
+	c.until("the bot is interrupted", func(m message) bool { return m.Type == "bot-interrupted" })
+	c.hears("Goodbye, Ada.")
+	c.leaves()
+	// It would have been fifteen seconds. What was heard is what there was until
+	// the user was noticed, and the farewell.
+	if heard := c.hummed(); heard > 6*time.Second {
+		t.Errorf("%s of the bot was heard", heard)
+	}
+	var said int
+	for _, m := range c.messages() {
+		if m.Type == "bot-output" {
+			said += strings.Count(m.text(), "word")
+		}
+	}
+	if said < 2 || said > 20 {
+		t.Errorf("%d words were told as heard", said)
+	}
+	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+}
+
+func TestACallerMayTypeAndHangUp(t *testing.T) {
+	srv, address := serve(t, server.Config{Voice: scripted()})
+	c := call(t, address)
+	c.ready()
+	c.hears("Who are you?")
+	c.send("send-text", map[string]any{"content": "what was that"})
+	c.until("the typed text is answered", func(m message) bool { return m.Type == "user-llm-text" })
+	c.hangUp()
+	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+	a := do(t, http.MethodGet, address+"/metrics")
+	if !strings.Contains(a.body, `turnwise_sessions_total{end="left"} 1`) {
+		t.Error("a caller who hung up is not counted as one who left")
+	}
+}
+
+func TestCallersShareTheDoorWithThoseWhoType(t *testing.T) {
+	srv, address := serve(t, server.Config{Voice: scripted(), MaxSessions: 1})
+	typed := dial(t, address)
+	typed.ready()
+	status, detail := offer(t, address)
+	if status != http.StatusServiceUnavailable || !strings.Contains(detail, "All lines are busy") {
+		t.Errorf("a call to a full server: %d %q", status, detail)
+	}
+	_ = typed.ws.Close()
+	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+	c := call(t, address)
+	c.ready()
+	c.hears("Who are you?")
+	go srv.Drain(t.Context(), 0)
+	c.leaves()
+	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+	if status, _ := offer(t, address); status != http.StatusServiceUnavailable {
+		t.Errorf("a call to a server that has drained: %d", status)
+	}
+}
+
+func TestAServerWithoutVoiceSaysSo(t *testing.T) {
+	missing := func() server.Voice { return server.Voice{Missing: "Install a voice."} }
+	for name, c := range map[string]struct {
+		voice        func() server.Voice
+		info, detail string
+	}{
+		"made for chat":   {nil, `"voice":{"available":false}`, "cannot be called"},
+		"nothing found":   {missing, `"voice":{"available":false,"note":"Install a voice."}`, "Install a voice."},
+		"set up wrongly":  {func() server.Voice { return server.Voice{} }, `"available":false,"note":"The voice of this bot could not be set up`, "could not be set up"},
+		"with everything": {scripted(), `"voice":{"available":true,"note":"It hums."}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, address := serve(t, server.Config{Voice: c.voice})
+			if a := do(t, http.MethodGet, address+"/api/flow"); !strings.Contains(a.body, c.info) {
+				t.Errorf("the flow is described as %s", a.body)
+			}
+			if c.detail == "" {
+				return
+			}
+			status, detail := offer(t, address)
+			if status != http.StatusNotFound || !strings.Contains(detail, c.detail) {
+				t.Errorf("a call is answered with %d %q", status, detail)
+			}
+		})
+	}
+}

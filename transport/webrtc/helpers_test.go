@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -27,7 +28,13 @@ import (
 	"github.com/turnwise/turnwise/transport/webrtc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *callers != "" {
+		callOften(*callers)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // wait is how long something may take on a machine that is busy with other things.
 const wait = 20 * time.Second
@@ -126,6 +133,7 @@ type server struct {
 	calls  chan *call
 	refuse func(*webrtc.Call) error
 	source webrtc.AudioSource
+	wrap   func(*webrtc.Conn, *session) webrtc.Session
 }
 
 // call is one that was opened.
@@ -181,7 +189,11 @@ func (s *server) open(info *webrtc.Call) error {
 	}
 	conn.Play(s.source)
 	c := &call{conn: conn, info: info, session: newSession(), over: make(chan error, 1)}
-	go func() { c.over <- conn.Run(context.Background(), c.session) }()
+	var served webrtc.Session = c.session
+	if s.wrap != nil {
+		served = s.wrap(conn, c.session)
+	}
+	go func() { c.over <- conn.Run(context.Background(), served) }()
 	s.calls <- c
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -27,12 +28,13 @@ type peer struct {
 	id   string
 	conn *Conn
 	pc   *webrtc.PeerConnection
+	// writeRTCP sends reports over pc.
+	writeRTCP func([]rtcp.Packet) error
 
 	negotiation sync.Mutex // held while an offer is answered
 	out         *track     // nil until a line for sound was offered
 	candidates  int
 	sender      *webrtc.RTPSender
-	answered    bool
 }
 
 // newPeer makes a peer connection.
@@ -45,7 +47,7 @@ func newPeer(c *Conn) (*peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webrtc: make a peer connection: %w", err)
 	}
-	p := &peer{id: rand.Text(), conn: c, pc: pc}
+	p := &peer{id: rand.Text(), conn: c, pc: pc, writeRTCP: pc.WriteRTCP}
 	pc.OnConnectionStateChange(p.changed)
 	pc.OnTrack(p.hear)
 	pc.OnDataChannel(func(d *webrtc.DataChannel) {
@@ -89,7 +91,6 @@ func (p *peer) answer(ctx context.Context, offer string) (string, error) {
 	case <-ctx.Done():
 		return "", fmt.Errorf("webrtc: the client did not wait for the answer: %w", ctx.Err())
 	}
-	p.answered = true
 	return p.pc.LocalDescription().SDP, nil
 }
 

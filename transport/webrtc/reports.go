@@ -96,7 +96,7 @@ func (c *Conn) report(now time.Time, p *peer) {
 	}
 	ts := out.ts + uint32(now.Sub(out.at).Seconds()*float64(c.voice.codec.clockRate()))
 	// What cannot be sent is not missed: another report follows.
-	_ = p.pc.WriteRTCP([]rtcp.Packet{
+	_ = p.writeRTCP([]rtcp.Packet{
 		&rtcp.SenderReport{SSRC: out.ssrc, NTPTime: ntp(now), RTPTime: ts, PacketCount: out.count, OctetCount: out.octets, Reports: blocks},
 		&rtcp.SourceDescription{Chunks: []rtcp.SourceDescriptionChunk{{
 			Source: out.ssrc, Items: []rtcp.SourceDescriptionItem{{Type: rtcp.SDESCNAME, Text: "bot"}},

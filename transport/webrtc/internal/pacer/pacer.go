@@ -67,15 +67,15 @@ func (p *Pacer) Close() {
 	p.jobs.Wait()
 }
 
-// Add gives a stream its ticks, from within the next 20 ms on. The origin is placed
-// where the fewest other streams have theirs, so that they do not wait for each
-// other.
+// Add gives a stream its ticks. The first one is at once; the others are on a grid that
+// is placed where the fewest other streams have theirs, so that they do not wait for
+// each other.
 func (p *Pacer) Add(s Stream) *Entry {
 	w := p.idlest()
 	e := &Entry{worker: w, stream: s}
 	w.mu.Lock()
-	e.origin = w.place(time.Since(p.epoch))
-	e.due = e.origin
+	e.due = time.Since(p.epoch)
+	e.origin = w.place(e.due) - Slot
 	w.streams.push(e)
 	w.mu.Unlock()
 	w.signal()

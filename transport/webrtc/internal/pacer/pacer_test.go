@@ -124,10 +124,15 @@ func TestStreamsAreSpreadOverTheSlot(t *testing.T) {
 		for i := range streams {
 			defer p.Add(&streams[i]).Remove()
 		}
-		time.Sleep(pacer.Slot)
+		for i := range streams {
+			if ticks := streams[i].all(); len(ticks) > 1 {
+				t.Errorf("stream %d had %d ticks at once", i, len(ticks))
+			}
+		}
+		time.Sleep(2 * pacer.Slot)
 		at := map[time.Time]bool{}
 		for i := range streams {
-			at[streams[i].all()[0].Now] = true
+			at[streams[i].all()[1].Now] = true
 		}
 		if len(at) != n {
 			t.Errorf("%d streams tick at only %d different times", n, len(at))

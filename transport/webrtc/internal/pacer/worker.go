@@ -84,15 +84,15 @@ func (w *worker) tick(e *Entry, t Tick) {
 	w.mu.Unlock()
 }
 
-// place finds an origin for a new stream within one slot of now: in the middle of the
-// widest gap between the streams there are. w.mu is held.
+// place finds a place on the grid for a new stream, within one slot behind now: in the
+// middle of the widest gap between the streams there are. w.mu is held.
 func (w *worker) place(now time.Duration) time.Duration {
 	w.phases = w.phases[:0]
 	for _, e := range w.streams {
-		w.phases = append(w.phases, e.origin%Slot)
+		w.phases = append(w.phases, (e.origin%Slot+Slot)%Slot)
 	}
 	if len(w.phases) == 0 {
-		return now
+		return now + Slot
 	}
 	slices.Sort(w.phases)
 	last := w.phases[len(w.phases)-1] - Slot // the gap around the end of the slot

@@ -1,0 +1,182 @@
+package webrtc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnwise/turnwise/transport/rtvi"
+)
+
+// pipe is a data channel whose client takes messages when it is told to.
+type pipe struct {
+	mu     sync.Mutex
+	got    []string
+	queued int
+	below  int
+	broken bool
+	notify func()
+}
+
+func (p *pipe) Write(msg []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken {
+		return io.ErrClosedPipe
+	}
+	p.got = append(p.got, string(msg))
+	p.queued += len(msg)
+	return nil
+}
+
+func (p *pipe) Waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queued
+}
+
+func (p *pipe) NotifyBelow(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.below = n
+}
+
+func (*pipe) Limit() int { return 50 << 10 }
+
+// take has the client receive all that is on its way.
+func (p *pipe) take() {
+	p.mu.Lock()
+	p.queued = 0
+	p.mu.Unlock()
+	p.notify()
+}
+
+func (p *pipe) all() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.got)
+}
+
+func newOutbox() (*outbox, *pipe, *error) {
+	failed := new(error)
+	o := &outbox{limit: 100 << 10, timeout: 10 * time.Second, fail: func(err error) { *failed = err }, oversize: func(int, int) {}}
+	return o, &pipe{notify: o.emptied}, failed
+}
+
+func TestMessagesGoOutInOrderWhateverHappensToTheChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, first, failed := newOutbox()
+		var want []string
+		send := func() {
+			m := fmt.Sprintf("message %d", len(want))
+			want = append(want, m)
+			o.push(rtvi.Essential, []byte(m))
+		}
+		send()
+		send()
+		o.attach(first)
+		synctest.Wait()
+		send()
+		synctest.Wait()
+		first.mu.Lock()
+		first.broken = true
+		first.mu.Unlock()
+		for range 5 {
+			send()
+		}
+		synctest.Wait()
+		second := &pipe{notify: o.emptied}
+		o.attach(second)
+		send()
+		synctest.Wait()
+		if got := append(first.all(), second.all()...); !slices.Equal(got, want) || *failed != nil {
+			t.Errorf("got %v, want %v; %v", got, want, *failed)
+		}
+	})
+}
+
+func TestAClientThatTakesNothingIsGivenUpAfterTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, p, failed := newOutbox()
+		o.attach(p)
+		big := make([]byte, 40<<10)
+		for range 3 { // what the channel takes, and one more
+			o.push(rtvi.Essential, big)
+			synctest.Wait()
+		}
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		if *failed != nil || len(p.all()) != 2 {
+			t.Fatalf("after 9 s: %d messages, %v", len(p.all()), *failed)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !errors.Is(*failed, ErrSlowReader) {
+			t.Errorf("after 11 s: %v", *failed)
+		}
+	})
+}
+
+func TestASlowClientGetsAllWhenItTakesItInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, p, failed := newOutbox()
+		o.attach(p)
+		for range 20 {
+			o.push(rtvi.Essential, make([]byte, 40<<10))
+			time.Sleep(5 * time.Second)
+			p.take()
+		}
+		synctest.Wait()
+		if *failed != nil || len(p.all()) != 20 {
+			t.Errorf("%d messages, %v", len(p.all()), *failed)
+		}
+	})
+}
+
+func TestAMessageTheClientCannotTakeIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, p, _ := newOutbox()
+		told := 0
+		o.oversize = func(size, limit int) { told = size }
+		o.attach(p)
+		o.push(rtvi.Essential, []byte("before"))
+		o.push(rtvi.Essential, make([]byte, 60<<10))
+		o.push(rtvi.Essential, []byte("behind"))
+		synctest.Wait()
+		if got := p.all(); !slices.Equal(got, []string{"before", "behind"}) || told != 60<<10 {
+			t.Errorf("%d messages; told of one with %d bytes", len(got), told)
+		}
+	})
+}
+
+func TestTheFarewellIsAwaitedUntilTheClientHasIt(t *testing.T) {
+	for _, taken := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			o, p, _ := newOutbox()
+			o.attach(p)
+			o.push(rtvi.Final, []byte("error"))
+			o.push(rtvi.Essential, []byte("too late"))
+			o.last([]byte("peerLeft"))
+			begin := time.Now()
+			if taken {
+				time.AfterFunc(100*time.Millisecond, p.take)
+			}
+			o.flush(begin.Add(time.Second))
+			want := time.Second
+			if taken {
+				want = 100 * time.Millisecond
+			}
+			if took := time.Since(begin); took != want {
+				t.Errorf("taken %v: it took %v", taken, took)
+			}
+			if got := p.all(); !slices.Equal(got, []string{"error", "peerLeft"}) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

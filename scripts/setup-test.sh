@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make test` needs beyond Go: a Chromium and the npm packages of
-# the real peers. Does nothing when all is there. Where it may not or cannot
-# install something it says so and goes on, and the tests that need it are
-# skipped; with TURNWISE_REQUIRE_PEERS=1 it fails instead.
+# Installs what `make test` needs beyond Go: a Chromium, programs that speak and
+# listen, and the npm packages of the real peers. Does nothing when all is there.
+# Where it may not or cannot install something it says so and goes on, and the
+# tests that need it are skipped; with TURNWISE_REQUIRE_PEERS=1 it fails instead.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/lib.sh
@@ -35,6 +35,21 @@ browser() {
   quietly apt_install chromium || missing+=("Chromium: apt-get could not install it")
 }
 
+have_voice() {
+  command -v flite && command -v espeak-ng && { command -v pocketsphinx_continuous || command -v pocketsphinx; } &&
+    { [ -d /usr/share/pocketsphinx/model/en-us/en-us ] || [ -d /usr/local/share/pocketsphinx/model/en-us/en-us ]; }
+}
+
+voice() {
+  have_voice >/dev/null && return
+  local debian=(flite espeak-ng pocketsphinx pocketsphinx-en-us)
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    missing+=("programs that speak and listen: install them (Debian: apt-get install ${debian[*]})"); return
+  fi
+  say "installing ${debian[*]}"
+  quietly apt_install "${debian[@]}" || missing+=("programs that speak and listen: apt-get could not install ${debian[*]}")
+}
+
 node_ok() { command -v node >/dev/null && command -v npm >/dev/null; }
 
 # npm ci, unless what is installed was installed from this very lock file.
@@ -51,6 +66,7 @@ packages() {
 
 rm -f "$peers_ready"
 browser
+voice
 for dir in "${peer_folders[@]}"; do
   [ -f "$dir/package-lock.json" ] || continue
   if node_ok; then packages "$dir"; else missing+=("npm packages of $dir: needs Node.js 20 or newer with npm"); fi

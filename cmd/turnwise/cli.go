@@ -23,11 +23,13 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Serve a bot to browsers and to RTVI clients."`
 	Chat       chatCmd       `cmd:"" help:"Talk to the bot here in the terminal."`
 	OfflineLLM offlineLLMCmd `cmd:"" name:"offline-llm" help:"Serve the offline stand-in as an OpenAI-compatible server."`
+	Doctor     doctorCmd     `cmd:"" help:"Tell what this machine has for voice, and what is missing."`
 	Version    struct{}      `cmd:"" help:"Print the version."`
 }
 
 type serveCmd struct {
 	modelFlags
+	voiceFlags
 	Addr           string        `default:":8080" placeholder:"ADDR" help:"Where to listen, host:port; :0 takes a free port."`
 	MaxSessions    int           `default:"1000" placeholder:"N" help:"The most conversations at a time; further clients are refused with 503."`
 	ConnectRate    int           `default:"500" placeholder:"N" help:"The most conversations that begin in a second."`
@@ -78,6 +80,7 @@ Exit codes: 0 fine, 1 something failed, 2 the command line is wrong.
   turnwise serve
   turnwise serve --addr 127.0.0.1:9000 --max-sessions 50
   OPENAI_API_KEY=… turnwise serve --llm openai --model gpt-4.1-mini
+  turnwise serve --stt off               for chat only
   turnwise serve --base-url http://localhost:11434/v1 --model qwen3      with Ollama
 
 Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or look at

@@ -21,6 +21,8 @@ func TestTheCommandLine(t *testing.T) {
 		{"and of the chat", "chat --help", nil, 0, "Ctrl-C interrupts", ""},
 		{"and of the stand-in", "offline-llm --help", nil, 0, "curl", ""},
 		{"the version", "version", nil, 0, "turnwise ", ""},
+		{"what there is for voice", "doctor", nil, 0, "flite", ""},
+		{"an unknown voice", "serve --tts sing", nil, 2, "", "--tts"},
 		{"an unknown command", "sing", nil, 2, "", "sing"},
 		{"an unknown flag", "serve --loud", nil, 2, "", "turnwise serve --help"},
 		{"a flag without its value", "serve --addr", nil, 2, "", "--addr"},

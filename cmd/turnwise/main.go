@@ -91,6 +91,8 @@ func (w *world) command(ctx context.Context, c *cli, parsed *kong.Context) error
 		return c.Chat.run(ctx, w, c)
 	case "offline-llm":
 		return c.OfflineLLM.run(ctx, w, c)
+	case "doctor":
+		return c.Doctor.run(ctx, w)
 	case "version":
 		_, err := fmt.Fprintln(w.stdout, "turnwise", version())
 		return err
@@ -102,7 +104,7 @@ func (w *world) command(ctx context.Context, c *cli, parsed *kong.Context) error
 // commandOf is the command of a command line, for pointing at its help.
 func commandOf(args []string) string {
 	switch args[0] {
-	case "serve", "chat", "offline-llm", "version":
+	case "serve", "chat", "offline-llm", "doctor", "version":
 		return args[0] + " "
 	}
 	return ""

@@ -23,13 +23,17 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
+	voice, err := c.voice(ctx, log)
+	if err != nil {
+		return err
+	}
 	bot := lateBot(sync.OnceValue(func() *server.FlowBot { return newBot(model, info) }))
 	idle := c.IdleTimeout
 	if idle == 0 {
 		idle = -1
 	}
 	srv, err := server.New(server.Config{
-		Bot: bot, Logger: log, Version: version(),
+		Bot: bot, Voice: voice, Logger: log, Version: version(),
 		MaxSessions: c.MaxSessions, ConnectRate: c.ConnectRate, ConnectBurst: 2 * c.ConnectRate,
 		IdleTimeout: idle, Drain: max(c.Drain, time.Nanosecond),
 		AllowedOrigins: c.AllowedOrigins, PublicURL: c.PublicURL, NoMetrics: c.NoMetrics,

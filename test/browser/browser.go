@@ -36,8 +36,8 @@ type Page struct {
 
 // Open starts a browser, loads address in it and returns the page. Limit bounds
 // all that the test does with the page; when it is over, every action fails.
-// The browser has ended when the test has.
-func Open(t testing.TB, address string, limit time.Duration) *Page {
+// The browser has ended when the test has. More are further settings of it.
+func Open(t testing.TB, address string, limit time.Duration, more ...chromedp.ExecAllocatorOption) *Page {
 	t.Helper()
 	path := peer.Program(t, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -53,6 +53,7 @@ func Open(t testing.TB, address string, limit time.Duration) *Page {
 		chromedp.Flag("use-fake-device-for-media-stream", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
 	)
+	options = append(options, more...)
 	page := &Page{}
 	timed, cancelTimed := context.WithTimeout(context.Background(), limit)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(timed, options...)

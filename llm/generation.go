@@ -14,6 +14,9 @@ import (
 // maxCalls bounds the calls of one response; one with more has failed.
 const maxCalls = 256
 
+// maxText bounds the text of one response, in bytes; one that goes on has failed.
+const maxText = 1 << 20
+
 var (
 	errInterrupted = errors.New("llm: the user interrupted the response")
 	errEnded       = errors.New("llm: the session has ended")
@@ -21,6 +24,7 @@ var (
 	errFirst       = errors.New("llm: the model gave nothing in time")
 	errBetween     = errors.New("llm: the model stopped in the middle of the response")
 	errTooMany     = fmt.Errorf("llm: the response calls more than %d functions", maxCalls)
+	errTooLong     = fmt.Errorf("llm: the response is longer than %d bytes", maxText)
 	errUnusable    = errors.New("llm: the model is left alone after repeated failures")
 	errTotal       = errors.New("llm: the response took too long")
 )
@@ -250,6 +254,10 @@ func (s *Service) receivePiece(g *generation, p *piece) {
 		s.Push(&frames.MetricsFrame{Processor: s.Name(), Model: modelName(g.model), Usage: c.Usage}, pipeline.Downstream)
 	}
 	if c.Text != "" {
+		if g.text.Len()+len(c.Text) > maxText {
+			s.attemptFailed(g, errTooLong)
+			return
+		}
 		g.text.WriteString(c.Text)
 		s.Push(&p.LLMTextFrame, pipeline.Downstream)
 	}

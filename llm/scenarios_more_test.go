@@ -204,3 +204,23 @@ func TestNoCallOfALargeBatchIsForgotten(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEndlessResponseIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var st step
+		for range 40 {
+			st = append(st, strings.Repeat("word ", 8000))
+		}
+		s := newSession(t, llm.Config{Apology: "sorry"}, st)
+		s.start()
+		s.say("go on")
+		s.end()
+		size := 0
+		for _, m := range s.convo.Messages() {
+			size += len(m.Text)
+		}
+		if size > 1<<20+100 || !slices.Contains(s.seen, "say sorry") {
+			t.Errorf("%d bytes stay in the conversation; the last that was seen is %.20q", size, s.seen[len(s.seen)-1])
+		}
+	})
+}

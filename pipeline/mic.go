@@ -6,6 +6,10 @@ import "github.com/turnwise/turnwise/frames"
 // second and a quarter.
 const micSlots = 64
 
+// micKeep is the largest number of samples that a slot keeps room for: 60 ms of
+// stereo at 48 kHz.
+const micKeep = 5760
+
 // micRing holds live microphone audio. Samples are copied in, and the slots' own
 // frames walk the pipeline, so nothing is allocated in the long run. When it is
 // full the oldest audio goes. A session has two: producers fill one while the
@@ -13,6 +17,7 @@ const micSlots = 64
 type micRing struct {
 	slots      []*micSlot // as many as were ever needed at once
 	head, size int
+	large      bool // a slot may have more room than is kept
 }
 
 // micSlot is one frame. The samples it owns are apart from the frame's, because a
@@ -33,10 +38,24 @@ func (r *micRing) put(f *frames.InputAudioFrame) (full bool) {
 		r.slots = append(r.slots, &micSlot{})
 	}
 	slot := r.slots[(r.head+r.size)%len(r.slots)]
+	r.large = r.large || len(f.Samples) > micKeep
 	slot.samples = append(slot.samples[:0], f.Samples...)
 	slot.frame = frames.InputAudioFrame{PCM: frames.PCM{Samples: slot.samples, Rate: f.Rate, Channels: f.Channels}}
 	r.size++
 	return full
+}
+
+// trim gives back what odd frames needed, once all have been handled.
+func (r *micRing) trim() {
+	if !r.large {
+		return
+	}
+	r.large = false
+	for _, s := range r.slots {
+		if cap(s.samples) > micKeep {
+			s.samples, s.frame = nil, frames.InputAudioFrame{}
+		}
+	}
 }
 
 // get takes the oldest frame; nil when there is none. It is valid until the rings
@@ -44,6 +63,7 @@ func (r *micRing) put(f *frames.InputAudioFrame) (full bool) {
 func (r *micRing) get() *frames.InputAudioFrame {
 	if r.size == 0 {
 		r.head = 0
+		r.trim()
 		return nil
 	}
 	f := &r.slots[r.head].frame

@@ -60,6 +60,9 @@ type Config struct {
 	NoMetrics bool
 }
 
+// maxMaxSessions is more conversations than one process can hold.
+const maxMaxSessions = 1_000_000
+
 // ErrConfig is wrapped by every error about a configuration.
 var ErrConfig = errors.New("server: invalid configuration")
 
@@ -68,8 +71,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.Bot == nil:
 		return fmt.Errorf("%w: Bot is required", ErrConfig)
-	case c.MaxSessions < 0:
-		return fmt.Errorf("%w: MaxSessions is %d; it must be positive", ErrConfig, c.MaxSessions)
+	case c.MaxSessions < 0 || c.MaxSessions > maxMaxSessions:
+		return fmt.Errorf("%w: MaxSessions is %d; it must be from 1 to %d", ErrConfig, c.MaxSessions, maxMaxSessions)
 	case c.ConnectRate < 0 || c.ConnectBurst < 0:
 		return fmt.Errorf("%w: ConnectRate and ConnectBurst must be positive", ErrConfig)
 	case c.ReadyTimeout < 0 || c.Drain < 0:

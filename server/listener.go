@@ -7,7 +7,7 @@ import (
 
 // spareConnections is how many connections a server has open besides those of its
 // sessions. Further ones wait in the kernel's queue.
-const spareConnections = 512
+const spareConnections = 4096
 
 // boundedListener accepts only so many connections at a time, so that a flood
 // costs kernel queue slots and not memory.

@@ -14,7 +14,7 @@ const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 15 * time.Second
 	writeTimeout  = 30 * time.Second
-	idleTimeout   = time.Minute
+	idleTimeout   = 5 * time.Second
 	maxHeader     = 16 << 10
 )
 

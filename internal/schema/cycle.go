@@ -14,6 +14,7 @@ var (
 	errOutside    = errors.New("a reference must point into the schema itself, as in #/$defs/name")
 	errDynamic    = errors.New("dynamic references are not supported")
 	errCycle      = errors.New("a reference leads back to itself")
+	errDepth      = errors.New("it is nested more than " + strconv.Itoa(maxDepth) + " deep")
 	errID         = errors.New("$id is not supported")
 )
 
@@ -25,7 +26,11 @@ var inPlace = []string{"not", "if", "then", "else", "allOf", "anyOf", "oneOf", "
 type walker struct {
 	root any
 	refs int
+	deep int
 }
+
+// maxDepth bounds a schema's nesting.
+const maxDepth = 64
 
 // inspect refuses what a check could not end on.
 func inspect(doc any) error {
@@ -38,6 +43,10 @@ func inspect(doc any) error {
 
 // count bounds the references and refuses those that lead outside.
 func (w *walker) count(v any) error {
+	if w.deep++; w.deep > maxDepth {
+		return errDepth
+	}
+	defer func() { w.deep-- }()
 	switch v := v.(type) {
 	case map[string]any:
 		for key, inner := range v {

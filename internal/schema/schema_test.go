@@ -50,6 +50,7 @@ func TestSchemasThatCannotBeTrusted(t *testing.T) {
 		"a type that does not exist": `{"type":"table"}`,
 		"a file":                     `{"$ref":"file:///etc/passwd"}`,
 		"the network":                `{"$ref":"http://localhost/schema.json"}`,
+		"a bottomless one":           strings.Repeat(`{"not":`, 100) + `{}` + strings.Repeat(`}`, 100),
 		"very many references":       many,
 	} {
 		t.Run(name, func(t *testing.T) {

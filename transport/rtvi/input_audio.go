@@ -20,6 +20,10 @@ type audioReader struct {
 	carried bool
 }
 
+// keepSamples is the largest number of samples that room is kept for between two
+// messages.
+const keepSamples = 8 << 10
+
 // read takes the next bytes and returns the whole samples among them.
 func (a *audioReader) read(data []byte, rate, channels int) *frames.InputAudioFrame {
 	if rate != a.frame.Rate || channels != a.frame.Channels {
@@ -41,6 +45,13 @@ func (a *audioReader) read(data []byte, rate, channels int) *frames.InputAudioFr
 	return &a.frame
 }
 
+// trim gives back what one odd message needed. Queueing has copied the samples.
+func (a *audioReader) trim() {
+	if cap(a.frame.Samples) > keepSamples {
+		a.frame.Samples = nil
+	}
+}
+
 // Audio handles microphone audio that travels beside the messages: 16-bit
 // little-endian PCM, cut anywhere. 0 channels count as one. An error tells that
 // the session is over. The caller may use data again.
@@ -56,7 +67,9 @@ func (in *Input) Audio(data []byte, rate, channels int) error {
 	if len(f.Samples) == 0 {
 		return nil
 	}
-	return in.cfg.Queue(f)
+	err := in.cfg.Queue(f)
+	in.audio.trim()
+	return err
 }
 
 func (in *Input) rawAudio(e *Envelope) error {

@@ -40,6 +40,7 @@ type Output struct {
 	greeted  bool // OnClientReady has run
 	split    splitter
 	response uint64 // the response that is open
+	texted   uint64 // the response, or line, that text last came of
 	open     bool
 	segment  uint64 // the last segment's number
 	userText []byte // what the user said that no generation has seen yet
@@ -96,7 +97,7 @@ func (o *Output) translate(f frames.Frame) {
 	case *frames.LLMResponseEndFrame:
 		o.closeResponse()
 	case *frames.SpeakFrame:
-		o.line(f.Text)
+		o.fixedLine(f)
 	case *frames.TextFrame:
 		o.line(f.Text)
 	case *frames.AggregatedTextFrame:

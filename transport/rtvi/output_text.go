@@ -19,6 +19,7 @@ func (o *Output) modelText(f *frames.LLMTextFrame) {
 		// Text of a response whose start has not passed here.
 		o.openResponse(f.Response)
 	}
+	o.texted = f.Response
 	o.buf = appendText(o.buf[:0], TypeBotLLMText, f.Text)
 	o.sender.Send(o.buf, Droppable)
 	o.split.write(f.Text)
@@ -42,6 +43,19 @@ func (o *Output) flush() {
 		o.sendSegment(seg, "sentence")
 	}
 	o.split.reset()
+}
+
+// fixedLine sends a line that is not the model's. One that was spoken has come as
+// text already, as it was heard, and ends here.
+func (o *Output) fixedLine(f *frames.SpeakFrame) {
+	switch {
+	case f.Response == 0 || f.Response != o.texted:
+		o.line(f.Text)
+	case o.open && o.response == f.Response:
+		o.closeResponse()
+	default: // it was spoken in the middle of a response
+		o.flush()
+	}
 }
 
 // line sends a text that no response owns, by its sentences. A sentence of the

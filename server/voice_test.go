@@ -145,6 +145,28 @@ func TestACallerIsGreetedAloudAnsweredAndSeenOff(t *testing.T) {
 	}
 }
 
+func TestACallerIsToldALineOnce(t *testing.T) {
+	bot := testBot()
+	bot.Start = func() *flows.NodeConfig {
+		n := hello()
+		n.PreActions = []flows.Action{flows.Say("Welcome to the test.")}
+		return n
+	}
+	_, address := serve(t, server.Config{Bot: bot, Voice: scripted()})
+	c := call(t, address)
+	c.ready()
+	c.hears("Who are you?")
+	var told []string
+	for _, m := range c.messages() {
+		if m.Type == "bot-output" {
+			told = append(told, strings.TrimSpace(m.text()))
+		}
+	}
+	if got, want := strings.Join(told, " "), "Welcome to the test. Hello there. Who are you?"; got != want {
+		t.Errorf("the caller was told %q, not %q", got, want)
+	}
+}
+
 func TestACallerWhoSpeaksStopsTheBot(t *testing.T) {
 	bot := testBot()
 	long := strings.Repeat("word ", 60) + "end."

@@ -31,11 +31,15 @@ type echo struct {
 	*session
 	out     *source
 	convert *resample.Resampler
+	buf     []int16
 }
 
 func (e *echo) QueueFrame(f frames.Frame) {
 	if a, ok := f.(*frames.InputAudioFrame); ok {
-		e.out.put(e.convert.Append(nil, a.Samples))
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.buf = e.convert.Append(e.buf[:0], a.Samples)
+		e.out.put(e.buf)
 		return
 	}
 	e.session.QueueFrame(f)
@@ -71,7 +75,7 @@ func benchmarkEcho(b *testing.B, rate int) {
 		b.Fatal(err)
 	}
 	s.wrap = func(conn *webrtc.Conn, plain *session) webrtc.Session {
-		e := &echo{plain, &source{}, filter.New(1)}
+		e := &echo{session: plain, out: &source{}, convert: filter.New(1)}
 		conn.Play(e.out)
 		return e
 	}

@@ -33,7 +33,6 @@ func (c *Conn) finish() {
 	}
 	p, ch, entry := c.peer, c.ch, c.entry
 	c.mu.Unlock()
-	c.engine.leave(c)
 	c.live.Store(nil)
 	if entry != nil {
 		entry.Remove()
@@ -43,6 +42,9 @@ func (c *Conn) finish() {
 		c.out.detach(ch)
 		closed = c.engine.closePeer(p.pc)
 	}
+	// Only now may the engine forget the call: whoever closes the engine waits
+	// for the peers of those that have left.
+	c.engine.leave(c)
 	c.voice.source.Store(nil)
 	c.settle(closed)
 	close(c.done)

@@ -109,8 +109,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzPacket has anything come as sound. It must be taken or left, and last no longer
-// than a packet may.
+// FuzzPacket has anything come as sound. It must be taken or left, and bring no more
+// sound than a packet and the gap before it may: 120 ms and some 2.5 s.
 func FuzzPacket(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add(rawPacket(nil, 111, 1, 960, []byte{0xf8, 0xff, 0xfe}), rawPacket(nil, 111, 2, 1920, []byte{0xf8}))
@@ -123,7 +123,7 @@ func FuzzPacket(f *testing.F) {
 			e.packet(e.now, a)
 			e.packet(e.now, b)
 			e.tick(e.now)
-			if len(e.samples) > (i+1)*16000 {
+			if len(e.samples) > (i+1)*2*3*16000 {
 				t.Fatalf("%d samples of %d packets", len(e.samples), 2*(i+1))
 			}
 		}

@@ -216,8 +216,8 @@ func TestAfterTheSourceIsClearedNoFurtherPacketHasItsSound(t *testing.T) {
 		taken := q.clear()
 		decided := time.Now()
 		time.Sleep(time.Second)
-		if q.taken != taken {
-			t.Errorf("%d samples were sent after the decision", q.taken-taken)
+		if now := q.clear(); now != taken {
+			t.Errorf("%d samples were sent after the decision", now-taken)
 		}
 		dec, err := opus.NewDecoder(audio.Mono(16000))
 		if err != nil {

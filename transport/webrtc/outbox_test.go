@@ -62,9 +62,27 @@ func (p *pipe) all() []string {
 	return slices.Clone(p.got)
 }
 
-func newOutbox() (*outbox, *pipe, *error) {
-	failed := new(error)
-	o := &outbox{limit: 100 << 10, timeout: 10 * time.Second, fail: func(err error) { *failed = err }, oversize: func(int, int) {}}
+// failure is how an outbox failed.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+}
+
+func (f *failure) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+func newOutbox() (*outbox, *pipe, *failure) {
+	failed := new(failure)
+	o := &outbox{limit: 100 << 10, timeout: 10 * time.Second, fail: failed.set, oversize: func(int, int) {}}
 	return o, &pipe{notify: o.emptied}, failed
 }
 
@@ -94,8 +112,8 @@ func TestMessagesGoOutInOrderWhateverHappensToTheChannel(t *testing.T) {
 		o.attach(second)
 		send()
 		synctest.Wait()
-		if got := append(first.all(), second.all()...); !slices.Equal(got, want) || *failed != nil {
-			t.Errorf("got %v, want %v; %v", got, want, *failed)
+		if got := append(first.all(), second.all()...); !slices.Equal(got, want) || failed.get() != nil {
+			t.Errorf("got %v, want %v; %v", got, want, failed.get())
 		}
 	})
 }
@@ -111,13 +129,13 @@ func TestAClientThatTakesNothingIsGivenUpAfterTheTimeout(t *testing.T) {
 		}
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
-		if *failed != nil || len(p.all()) != 2 {
-			t.Fatalf("after 9 s: %d messages, %v", len(p.all()), *failed)
+		if failed.get() != nil || len(p.all()) != 2 {
+			t.Fatalf("after 9 s: %d messages, %v", len(p.all()), failed.get())
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if !errors.Is(*failed, ErrSlowReader) {
-			t.Errorf("after 11 s: %v", *failed)
+		if !errors.Is(failed.get(), ErrSlowReader) {
+			t.Errorf("after 11 s: %v", failed.get())
 		}
 	})
 }
@@ -132,8 +150,8 @@ func TestASlowClientGetsAllWhenItTakesItInTime(t *testing.T) {
 			p.take()
 		}
 		synctest.Wait()
-		if *failed != nil || len(p.all()) != 20 {
-			t.Errorf("%d messages, %v", len(p.all()), *failed)
+		if failed.get() != nil || len(p.all()) != 20 {
+			t.Errorf("%d messages, %v", len(p.all()), failed.get())
 		}
 	})
 }

@@ -37,7 +37,6 @@ type source struct {
 	mu      sync.Mutex
 	samples []int16
 	taken   int
-	gone    int // what was cleared
 }
 
 func (s *source) Read(dst []int16) int {
@@ -53,13 +52,6 @@ func (s *source) put(samples []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.samples = append(s.samples, samples...)
-}
-
-func (s *source) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gone += len(s.samples)
-	s.samples = nil
 }
 
 // left is how many samples wait.
@@ -135,6 +127,7 @@ func TestAToneGoesThroughACallBothWays(t *testing.T) {
 	s.source = src
 	c := newClient(t, s.URL+"/api/offer", options{}).connect()
 	call := s.take(t)
+	c.ready()
 	stop := make(chan struct{})
 	spoken := make(chan struct{})
 	go func() {

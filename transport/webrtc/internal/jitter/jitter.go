@@ -124,6 +124,7 @@ type Buffer struct {
 	came   time.Time // when the last packet came
 	end    time.Time // when the sound passed on so far is over, by the clock
 	filled time.Duration
+	row    time.Duration // of losses since the last packet
 
 	suspect  int64 // the number a restart would go on with
 	suspects int
@@ -299,7 +300,7 @@ func (b *Buffer) packet(now time.Time) Item {
 	b.passOn(s.came, d)
 	b.nextTS = s.ts + b.ticks(d)
 	b.quiet = b.cfg.Quiet(s.payload)
-	b.last = d
+	b.last, b.row = d, 0
 	s.used = false
 	b.count--
 	b.next++
@@ -317,18 +318,28 @@ func (b *Buffer) gap(now time.Time) Item {
 	}
 	b.giveUp(b.missing)
 	b.next++
-	item := Item{Kind: Lost, Duration: b.last}
-	follower := &b.slots[b.next%capacity]
-	if follower.used {
+	item := Item{Kind: Lost, Duration: b.room()}
+	if follower := &b.slots[b.next%capacity]; follower.used {
 		b.missing = time.Time{}
 		item.Payload = follower.payload
-		// The time that is missing may be less than a packet's, when silence was
-		// filled in for it already.
-		item.Duration = min(item.Duration, max(0, b.duration(follower.ts-b.nextTS)))
 	}
+	b.row += item.Duration
 	b.nextTS += b.ticks(item.Duration)
 	b.passOn(now, 0)
 	return item
+}
+
+// room is how long the lost packet before next lasted: as long as the one before it, if
+// the timestamps leave so much time until the packet that is there. Silence may have
+// been filled in for some of it already. A long row of losses is not made up for in
+// full.
+func (b *Buffer) room() time.Duration {
+	seq := b.next
+	for !b.slots[seq%capacity].used {
+		seq++ // one is there, or there would be no gap
+	}
+	left := b.duration(b.slots[seq%capacity].ts - b.nextTS)
+	return max(0, min(b.last, left, maxFill-b.row))
 }
 
 // pause fills in for a sender that sends nothing.

@@ -415,6 +415,24 @@ func TestALongLossIsBridged(t *testing.T) {
 	}
 }
 
+func TestARowOfLossesLastsAsLongAsTheTimestampsSay(t *testing.T) {
+	for slots, want := range map[int]time.Duration{30: 29 * duration, 10: 9 * duration, 1: 0, 60: 29*duration + 400*time.Millisecond} {
+		b := newBench()
+		b.put(0)
+		b.putAt(30, slots)
+		b.to(minHold + duration)
+		total := time.Duration(0)
+		for _, o := range b.out {
+			if o.kind != jitter.Packet {
+				total += o.d
+			}
+		}
+		if total != want {
+			t.Errorf("29 packets lost within %v became %v", time.Duration(slots-1)*duration, total)
+		}
+	}
+}
+
 func TestNoOrderOfPacketsBreaksTheBuffer(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

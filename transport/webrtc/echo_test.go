@@ -68,7 +68,7 @@ func BenchmarkEcho(b *testing.B) {
 }
 
 func benchmarkEcho(b *testing.B, rate int) {
-	s := serve(b, webrtc.Config{OutputRate: rate})
+	s := serve(b, webrtc.Config{OutputRate: rate, ReadyTimeout: time.Hour})
 	var filters resample.Filters
 	filter, err := filters.Get(webrtc.InputRate, rate)
 	if err != nil {

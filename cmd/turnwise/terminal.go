@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/frames"
@@ -77,6 +78,7 @@ type paper struct {
 
 // bot prints a piece of what the bot says.
 func (p *paper) bot(text string) {
+	text = printable(text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.open {
@@ -89,6 +91,17 @@ func (p *paper) bot(text string) {
 		p.open = true
 	}
 	p.print(strings.ReplaceAll(text, "\n", "\n     "))
+}
+
+// printable leaves out what would steer the terminal: models and tools write text,
+// not commands.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // endLine ends the bot's line.
@@ -118,7 +131,7 @@ func (p *paper) line(who, text string) {
 	defer p.mu.Unlock()
 	p.endOpen("")
 	p.clearPrompt()
-	p.print(p.who(who) + strings.TrimSpace(text) + "\n")
+	p.print(p.who(who) + strings.TrimSpace(printable(text)) + "\n")
 }
 
 // inside prints what happens inside, when that is wanted.
@@ -135,7 +148,7 @@ func (p *paper) note(text string) {
 	defer p.mu.Unlock()
 	p.endOpen("")
 	p.clearPrompt()
-	p.print(p.dim("     · "+text) + "\n")
+	p.print(p.dim("     · "+printable(text)) + "\n")
 }
 
 // ask shows where to type.

@@ -59,7 +59,12 @@ func newConn(ws *websocket.Conn, socket *gatherer, u *Upgrader) *Conn {
 		limit: cfg.MaxQueue, timeout: cfg.WriteTimeout, policy: cfg.SlowReader, fail: c.broken,
 	}
 	ws.SetPingHandler(c.pinged)
-	ws.SetPongHandler(func(string) error { c.alive(); return nil })
+	ws.SetPongHandler(func(string) error {
+		if c.allow(c.messages) {
+			c.alive()
+		}
+		return nil
+	})
 	return c
 }
 

@@ -72,6 +72,7 @@ func TestFloodsEndTheConnection(t *testing.T) {
 		"of messages": func(p *peer) error { return p.WriteMessage(gorilla.TextMessage, []byte(envelope("ui-event", "{}"))) },
 		"of garbage":  func(p *peer) error { return p.WriteMessage(gorilla.BinaryMessage, []byte("\xff")) },
 		"of pings":    func(p *peer) error { return p.WriteControl(gorilla.PingMessage, nil, time.Now().Add(time.Second)) },
+		"of pongs":    func(p *peer) error { return p.WriteControl(gorilla.PongMessage, nil, time.Now().Add(time.Second)) },
 		"of bytes": func(p *peer) error {
 			return p.WriteMessage(gorilla.TextMessage, []byte(envelope("client-message", `"`+strings.Repeat("x", 500_000)+`"`)))
 		},

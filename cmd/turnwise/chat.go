@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -16,9 +15,6 @@ import (
 	"github.com/turnwise/turnwise/server"
 )
 
-// maxLine bounds a line from a pipe, in bytes.
-const maxLine = 32 << 10
-
 // quitWithin is how soon a second Ctrl-C means to quit.
 const quitWithin = 2 * time.Second
 
@@ -29,6 +25,8 @@ type conversation struct {
 	turns *turns
 	task  *pipeline.Task
 	lines chan string // closed at the end of the input
+	// faults are what makes the exit code that of a failure.
+	faults faults
 }
 
 // run holds a conversation in the terminal.
@@ -53,7 +51,7 @@ func (c *chatCmd) run(ctx context.Context, w *world, g *cli) error {
 	}
 	session := server.NewSession(server.SessionConfig{
 		Output: &terminal{paper: chat.paper, turns: chat.turns}, Logger: log,
-		OnError: func(f *frames.ErrorFrame) { chat.paper.note(f.Public) },
+		OnError: chat.failed,
 	})
 	task, err := session.Build(ctx, bot)
 	if err != nil {
@@ -61,6 +59,15 @@ func (c *chatCmd) run(ctx context.Context, w *world, g *cli) error {
 	}
 	defer session.Close()
 	return chat.hold(session.Context(), task)
+}
+
+// failed tells of an error in the conversation. Someone who reads it can say the
+// same again; whoever waits at the end of a pipe learns it from the exit code.
+func (c *conversation) failed(f *frames.ErrorFrame) {
+	c.paper.note(f.Public)
+	if !c.w.interactive {
+		c.faults.add(errModelFailed, fmt.Errorf("%w: %s", errModelFailed, f.Public))
+	}
 }
 
 func newConversation(w *world, inside bool) *conversation {
@@ -92,6 +99,11 @@ func (c *conversation) follow(bot *server.FlowBot) {
 // hold runs the task and talks with it until it ends.
 func (c *conversation) hold(ctx context.Context, task *pipeline.Task) error {
 	c.task = task
+	c.paper.broken = func(err error) {
+		if c.faults.add(errOutput, fmt.Errorf("%w: %w", errOutput, err)) {
+			task.Cancel("the output cannot be written")
+		}
+	}
 	c.turns.probe = func(reached func()) { task.QueueFrame(&frames.MarkFrame{Keep: true, Reached: reached}) }
 	task.QueueFrame(&frames.ClientConnectedFrame{About: "terminal"})
 	go c.read()
@@ -107,26 +119,25 @@ func (c *conversation) hold(ctx context.Context, task *pipeline.Task) error {
 	<-done
 	var cancelled *pipeline.CancelError
 	if errors.As(err, &cancelled) {
-		return nil
+		err = nil
 	}
-	return err
+	return errors.Join(err, c.faults.err())
 }
 
 // read hands over the lines of the input. It ends with the input, or with the
 // process.
 func (c *conversation) read() {
 	defer close(c.lines)
-	scanner := bufio.NewScanner(c.w.stdin)
-	scanner.Buffer(nil, maxLine)
-	for scanner.Scan() {
+	err := readLines(c.w.stdin, func(line string) bool {
 		select {
-		case c.lines <- scanner.Text():
+		case c.lines <- line:
+			return true
 		case <-c.task.Done():
-			return
+			return false
 		}
-	}
-	if err := scanner.Err(); err != nil && !errors.Is(err, io.EOF) {
-		c.paper.note("the input ended: " + err.Error())
+	})
+	if err != nil {
+		c.faults.add(errInput, err)
 	}
 }
 

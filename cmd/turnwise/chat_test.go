@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -71,10 +72,58 @@ func TestChatWithoutInputGreetsAndEnds(t *testing.T) {
 	}
 }
 
-func TestChatWithAModelThatCannotBeReachedSaysSo(t *testing.T) {
-	got := pipe(t, "hello\n", "chat", "--base-url", "http://127.0.0.1:1/v1", "--model", "none", "--log-level", "error")
-	if got.code != 0 || !strings.Contains(got.stdout, "technical problem") {
-		t.Errorf("exit code %d, said %q and %q", got.code, got.stdout, got.stderr)
+func TestChatInAPipeFailsWhenTheModelDoesAndStillAnswersEachLineInTurn(t *testing.T) {
+	got := pipe(t, "hello\nis anybody there?\n", "chat", "--base-url", "http://127.0.0.1:1/v1", "--model", "none", "--log-level", "error")
+	if got.code != 1 || !strings.Contains(got.stderr, "the model failed") {
+		t.Errorf("exit code %d, said %q", got.code, got.stderr)
+	}
+	// The greeting and both lines have an apology each, before the next line.
+	var who []string
+	for line := range strings.Lines(got.stdout) {
+		if name, said, ok := strings.Cut(line, ": "); ok && (name == "you" || strings.Contains(said, "technical problem")) {
+			who = append(who, name)
+		}
+	}
+	if want := "bot you bot you bot"; strings.Join(who, " ") != want {
+		t.Errorf("who spoke: %v, want %s:\n%s", who, want, got.stdout)
+	}
+}
+
+func TestChatFailsWhenALineIsTooLongButAnswersTheOnesBefore(t *testing.T) {
+	got := pipe(t, "a table for four\n"+strings.Repeat("x", maxLine+1)+"\nnobody hears this\n", "chat")
+	if got.code != 1 || !strings.Contains(got.stderr, "line 2 has more than 32768 bytes") {
+		t.Errorf("exit code %d, said %q", got.code, got.stderr)
+	}
+	if !strings.Contains(got.stdout, "you: a table for four\nbot: ") || strings.Contains(got.stdout, "nobody") {
+		t.Errorf("printed\n%s", got.stdout)
+	}
+}
+
+func TestChatFailsWhenTheInputIsADirectory(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), binary(t), "chat")
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var stderr strings.Builder
+	cmd.Stdin, cmd.Stderr = dir, &stderr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "is a directory") {
+		t.Errorf("ended with %v, said %q", err, stderr.String())
+	}
+}
+
+func TestChatFailsWhenTheOutputCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	cmd := exec.CommandContext(t.Context(), binary(t), "chat")
+	var stderr strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("hello\n"), full, &stderr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "the output cannot be written") {
+		t.Errorf("ended with %v, said %q", err, stderr.String())
 	}
 }
 

@@ -94,6 +94,9 @@ Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or l
   turnwise chat --base-url http://localhost:11434/v1 --model qwen3
 
 Ctrl-C interrupts the bot; twice, or Ctrl-D, ends the conversation.
+
+Exit codes: 0 fine; 1 a line is longer than 32 KiB, the output cannot be written or,
+in a pipe, the model failed; 2 the command line is wrong.
 `
 	case "offline-llm":
 		return `Examples:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/pipeline"
 )
 
@@ -42,7 +43,7 @@ func (t *terminal) show(f frames.Frame) {
 		t.paper.bot(f.Text)
 	case *frames.LLMResponseEndFrame:
 		t.paper.endLine()
-		t.turns.ended(f.Finish == "tool_calls")
+		t.turns.ended(!saysAll(f.Finish))
 	case *frames.SpeakFrame:
 		t.paper.line("bot", f.Text)
 		t.turns.spoke()
@@ -57,6 +58,15 @@ func (t *terminal) show(f frames.Frame) {
 		t.paper.inside("%s → %s", f.Call.Name, f.Result)
 		t.turns.returned()
 	}
+}
+
+// saysAll reports whether a response that ended so is all of the bot's answer.
+func saysAll(finish string) bool {
+	switch finish {
+	case llm.FinishStop, llm.FinishLength, llm.FinishContent:
+		return true
+	}
+	return false // calls, a failure, or another response in its place
 }
 
 // Interrupt ends the line that was cut.
@@ -74,6 +84,9 @@ type paper struct {
 	prompt  bool // a person types: show where
 	open    bool // a line of the bot's is under way
 	shown   bool // the prompt stands
+	// broken is told, with the lock held, when something could not be written;
+	// may be nil.
+	broken func(error)
 }
 
 // bot prints a piece of what the bot says.
@@ -194,8 +207,12 @@ func (p *paper) dim(text string) string {
 	return "\x1b[2m" + text + "\x1b[0m"
 }
 
-// print writes; a reader that has gone is noticed by the process through SIGPIPE.
-func (p *paper) print(text string) { _, _ = io.WriteString(p.w, text) }
+// print writes.
+func (p *paper) print(text string) {
+	if _, err := io.WriteString(p.w, text); err != nil && p.broken != nil {
+		p.broken(err)
+	}
+}
 
 // event prints what happens in the flow.
 func (p *paper) event(e flows.Event) {

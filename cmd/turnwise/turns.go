@@ -42,13 +42,14 @@ func (t *turns) change(fn func()) {
 // asked notes that the user has said something.
 func (t *turns) asked() { t.change(func() { t.owed = true }) }
 
-// started and ended frame a response; calls tells that it calls functions.
+// started and ended frame a response; more tells that something follows it, such
+// as the functions it calls or an apology for its failure.
 func (t *turns) started() { t.change(func() { t.open, t.more = true, false }) }
 
-func (t *turns) ended(calls bool) {
+func (t *turns) ended(more bool) {
 	t.change(func() {
-		t.open, t.more = false, calls
-		t.owed = t.owed && calls
+		t.open, t.more = false, more
+		t.owed = t.owed && more
 	})
 }
 

@@ -30,7 +30,9 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Serve is [Server.Run] with a listener of the caller's, which it closes.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	bounded := newBoundedListener(l, s.cfg.MaxSessions+spareConnections)
 	hs := &http.Server{
+		ConnState:         bounded.follow,
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
@@ -40,7 +42,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:          quietLog(s.log),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- hs.Serve(newBoundedListener(l, s.cfg.MaxSessions+spareConnections)) }()
+	go func() { failed <- hs.Serve(bounded) }()
 	s.log.Info("serving", "addr", l.Addr().String(), "max_sessions", s.cfg.MaxSessions)
 	select {
 	case err := <-failed:

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/turnwise/turnwise/internal/origin"
 	"github.com/turnwise/turnwise/transport/rtvi"
 )
 
@@ -50,6 +51,10 @@ type Config struct {
 	// AllowedOrigins are the web origins besides the server's own that may
 	// connect, e.g. "https://shop.example"; "*" allows all.
 	AllowedOrigins []string
+	// AllowedHosts are the host names, without a port, that the server goes by
+	// besides localhost, addresses and that of PublicURL. It looks at them only when
+	// it listens at a loopback address.
+	AllowedHosts []string
 	// PublicURL is the address clients reach the server at when it stands behind
 	// a proxy, e.g. "https://bot.example/chat"; the default is what the request
 	// says.
@@ -60,8 +65,12 @@ type Config struct {
 	NoMetrics bool
 }
 
-// maxMaxSessions is more conversations than one process can hold.
-const maxMaxSessions = 1_000_000
+// maxMaxSessions is more conversations than one process can hold, and maxRate more
+// than can begin in it in a second.
+const (
+	maxMaxSessions = 1_000_000
+	maxRate        = 1_000_000
+)
 
 // ErrConfig is wrapped by every error about a configuration.
 var ErrConfig = errors.New("server: invalid configuration")
@@ -73,10 +82,19 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("%w: Bot is required", ErrConfig)
 	case c.MaxSessions < 0 || c.MaxSessions > maxMaxSessions:
 		return fmt.Errorf("%w: MaxSessions is %d; it must be from 1 to %d", ErrConfig, c.MaxSessions, maxMaxSessions)
-	case c.ConnectRate < 0 || c.ConnectBurst < 0:
-		return fmt.Errorf("%w: ConnectRate and ConnectBurst must be positive", ErrConfig)
-	case c.ReadyTimeout < 0 || c.Drain < 0:
-		return fmt.Errorf("%w: ReadyTimeout and Drain must be positive", ErrConfig)
+	case c.ConnectRate < 0 || c.ConnectRate > maxRate:
+		return fmt.Errorf("%w: ConnectRate is %d; it must be from 1 to %d", ErrConfig, c.ConnectRate, maxRate)
+	case c.ConnectBurst < 0 || c.ConnectBurst > 2*maxRate:
+		return fmt.Errorf("%w: ConnectBurst is %d; it must be from 1 to %d", ErrConfig, c.ConnectBurst, 2*maxRate)
+	case c.ReadyTimeout < 0:
+		return fmt.Errorf("%w: ReadyTimeout is %s; it must be positive", ErrConfig, c.ReadyTimeout)
+	case c.Drain < 0:
+		return fmt.Errorf("%w: Drain is %s; it must be positive", ErrConfig, c.Drain)
+	}
+	for _, o := range c.AllowedOrigins {
+		if err := origin.Check(o); err != nil {
+			return fmt.Errorf("%w: AllowedOrigins: %w", ErrConfig, err)
+		}
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)

@@ -3,8 +3,10 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,23 +20,44 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.serveReady)
-	mux.HandleFunc("GET /ws", s.serveSocket)
-	for path, serve := range map[string]http.HandlerFunc{"/connect": s.serveConnect, "/start": s.serveStart} {
-		mux.HandleFunc("POST "+path, serve)
-		mux.HandleFunc("OPTIONS "+path, s.servePreflight)
-	}
+	s.route(mux, "/ws", map[string]http.HandlerFunc{http.MethodGet: s.serveSocket})
+	s.route(mux, "/connect", map[string]http.HandlerFunc{http.MethodPost: s.serveConnect})
+	s.route(mux, "/start", map[string]http.HandlerFunc{http.MethodPost: s.serveStart})
 	s.voiceRoutes(mux)
 	mux.HandleFunc("GET /api/flow", s.serveFlow)
 	mux.HandleFunc("GET /api/flow/graph.svg", s.serveGraph)
 	if !s.cfg.NoMetrics {
 		mux.Handle("GET /metrics", s.metrics)
 	}
-	mux.HandleFunc("GET /{file...}", s.servePage)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "This address does not take "+r.Method+" requests.")
-	})
+	mux.HandleFunc("/", s.servePage)
 	return s.guard(mux)
+}
+
+// route serves an address that takes some methods and is no page. Pages of other
+// origins may ask what it takes when that is not GET.
+func (s *Server) route(mux *http.ServeMux, path string, serve map[string]http.HandlerFunc) {
+	methods := slices.Sorted(maps.Keys(serve))
+	if serve[http.MethodGet] == nil {
+		methods = append(methods, http.MethodOptions)
+	}
+	allow := strings.Join(methods, ", ")
+	mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		switch h := serve[r.Method]; {
+		case h != nil:
+			h(w, r)
+		case r.Method == http.MethodOptions && serve[http.MethodGet] == nil:
+			s.servePreflight(w, r, allow)
+		default:
+			refuseMethod(w, r, allow)
+		}
+	})
+}
+
+// refuseMethod answers requests with a method that an address does not take; allow
+// are those that it does.
+func refuseMethod(w http.ResponseWriter, r *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	refuse(w, http.StatusMethodNotAllowed, "This address does not take "+r.Method+" requests.")
 }
 
 // guard sets what every answer has and bounds every request.
@@ -45,6 +68,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Frame-Options", "DENY")
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if !s.hostKnown(r.Host) {
+			s.refuseHost(w, r)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -58,7 +85,11 @@ func (s *Server) serveReady(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.page[r.PathValue("file")]
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		refuseMethod(w, r, "GET, HEAD")
+		return
+	}
+	a, ok := s.page[strings.TrimPrefix(r.URL.Path, "/")]
 	if !ok {
 		refuse(w, http.StatusNotFound, "There is nothing at this address.")
 		return

@@ -1,12 +1,16 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/server"
@@ -101,12 +105,105 @@ func TestRefusalsAreJSONWithADetail(t *testing.T) {
 		{http.MethodDelete, "/", http.StatusMethodNotAllowed},
 		{http.MethodPut, "/connect", http.StatusMethodNotAllowed},
 		{http.MethodGet, "/ws", http.StatusBadRequest},
+		{http.MethodGet, "/connect", http.StatusMethodNotAllowed},
+		{http.MethodGet, "/start", http.StatusMethodNotAllowed},
 	} {
 		a := do(t, c.method, address+c.path)
 		if a.status != c.status {
 			t.Errorf("%s %s: %d, not %d", c.method, c.path, a.status, c.status)
 		}
 		a.detail(t)
+	}
+}
+
+func TestARefusedMethodNamesThoseThatAreTaken(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	for path, want := range map[string]string{
+		"/": "GET, HEAD", "/healthz": "GET, HEAD", "/ws": "GET", "/connect": "POST, OPTIONS", "/start": "POST, OPTIONS",
+		"/api/offer": "PATCH, POST, OPTIONS", "/sessions/1/api/offer": "PATCH, POST, OPTIONS",
+	} {
+		if a := do(t, http.MethodDelete, address+path); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != want {
+			t.Errorf("DELETE %s: %d, allowed are %q, not %q", path, a.status, a.header.Get("Allow"), want)
+		}
+	}
+}
+
+// A request that is no WebSocket handshake is answered without taking a place from
+// those who connect, however often it comes.
+func TestWhatIsNoHandshakeTakesNoPlace(t *testing.T) {
+	_, address := serve(t, server.Config{ConnectRate: 1, ConnectBurst: 1})
+	for range 5 {
+		if a := do(t, http.MethodGet, address+"/ws"); a.status != http.StatusBadRequest {
+			t.Errorf("GET /ws: %d", a.status)
+		}
+	}
+	c := dial(t, address)
+	c.ready()
+	c.hears("Who are you?")
+}
+
+func TestPagesThatAreRefusedASocketAreCounted(t *testing.T) {
+	_, address := serve(t, server.Config{})
+	_, response, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(address, "http")+"/ws", http.Header{"Origin": {"https://evil.example"}})
+	if err == nil || response.StatusCode != http.StatusForbidden {
+		t.Fatalf("a foreign page: %v %v", err, response)
+	}
+	if a := do(t, http.MethodGet, address+"/metrics"); !strings.Contains(a.body, `reason="origin"} 1`) {
+		t.Errorf("the metrics do not count it:\n%s", a.body)
+	}
+}
+
+// A page elsewhere whose name resolves to this machine is, to the browser, the
+// server's own page.
+func TestAServerForThisMachineAloneAnswersOnlyToItsNames(t *testing.T) {
+	for _, c := range []struct {
+		name, listen, host string
+		cfg                server.Config
+		status             int
+	}{
+		{"its address", "127.0.0.1:0", "127.0.0.1:8080", server.Config{}, 200},
+		{"localhost", "127.0.0.1:0", "localhost:8080", server.Config{}, 200},
+		{"a name below localhost", "127.0.0.1:0", "bot.localhost", server.Config{}, 200},
+		{"an IPv6 address", "127.0.0.1:0", "[::1]:8080", server.Config{}, 200},
+		{"a name that was rebound", "127.0.0.1:0", "evil.example:8080", server.Config{}, 421},
+		{"a name beside localhost", "127.0.0.1:0", "localhost.evil.example", server.Config{}, 421},
+		{"the public address, behind a proxy", "127.0.0.1:0", "bot.example", server.Config{PublicURL: "https://bot.example/x"}, 200},
+		{"a listed name", "127.0.0.1:0", "Bot.internal:80", server.Config{AllowedHosts: []string{"bot.internal"}}, 200},
+		{"any name where others come in too", "0.0.0.0:0", "bot.lan", server.Config{}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.Bot = testBot()
+			srv, err := server.New(c.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := net.Listen("tcp", c.listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error, 1)
+			go func() { served <- srv.Serve(ctx, l) }()
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/api/flow", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = c.host
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != c.status {
+				t.Errorf("a request for %s: %d", c.host, response.StatusCode)
+			}
+			http.DefaultClient.CloseIdleConnections()
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -219,6 +316,8 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		"Bot":            {},
 		"MaxSessions":    {Bot: testBot(), MaxSessions: -1},
 		"ConnectRate":    {Bot: testBot(), ConnectRate: -1},
+		"ConnectRate is": {Bot: testBot(), ConnectRate: 1 << 62},
+		"ConnectBurst":   {Bot: testBot(), ConnectBurst: 1 << 62},
 		"Drain":          {Bot: testBot(), Drain: -1},
 		"PublicURL":      {Bot: testBot(), PublicURL: "bot.example"},
 		"AllowedOrigins": {Bot: testBot(), AllowedOrigins: []string{"shop.example/x"}},

@@ -30,6 +30,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Serve is [Server.Run] with a listener of the caller's, which it closes.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.guardHosts(l)
 	bounded := newBoundedListener(l, s.cfg.MaxSessions+spareConnections)
 	hs := &http.Server{
 		ConnState:         bounded.follow,

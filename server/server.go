@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 
 	"github.com/turnwise/turnwise/transport/websocket"
 )
@@ -16,6 +17,7 @@ type Server struct {
 	cfg      Config
 	log      *slog.Logger
 	public   *url.URL // nil without Config.PublicURL
+	origins  []string // that may connect, besides pages of this host
 	flow     func() Flow
 	flowJSON func() ([]byte, error)
 	graph    func() ([]byte, error)
@@ -26,6 +28,8 @@ type Server struct {
 	upgrader *websocket.Upgrader
 	calls    *exchange
 	handler  http.Handler
+	// localOnly tells that only this machine reaches the server.
+	localOnly atomic.Bool
 }
 
 // New makes a server.
@@ -56,15 +60,15 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	origins := cfg.AllowedOrigins
+	s.origins = cfg.AllowedOrigins
 	if cfg.PublicURL != "" {
 		if s.public, err = url.Parse(cfg.PublicURL); err != nil {
 			return nil, err
 		}
-		origins = append([]string{s.public.Scheme + "://" + s.public.Host}, origins...)
+		s.origins = append([]string{s.public.Scheme + "://" + s.public.Host}, s.origins...)
 	}
 	s.upgrader, err = websocket.NewUpgrader(websocket.Config{
-		AllowedOrigins: origins, Logger: cfg.Logger, ReadyTimeout: cfg.ReadyTimeout,
+		AllowedOrigins: s.origins, Logger: cfg.Logger, ReadyTimeout: cfg.ReadyTimeout,
 	})
 	if err != nil {
 		return nil, err

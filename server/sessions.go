@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 )
@@ -22,13 +23,13 @@ type sessions struct {
 	mu       sync.Mutex
 	max      int
 	taken    int // places, including those of clients that still connect
-	live     map[*Session]context.CancelCauseFunc
+	live     map[*Session]func()
 	draining bool
 	empty    chan struct{} // closed when draining and none is left
 }
 
 func newSessions(limit int) *sessions {
-	return &sessions{max: limit, live: map[*Session]context.CancelCauseFunc{}, empty: make(chan struct{})}
+	return &sessions{max: limit, live: map[*Session]func(){}, empty: make(chan struct{})}
 }
 
 // admit takes a place, which leave gives back.
@@ -58,11 +59,12 @@ func (s *sessions) check() error {
 	return nil
 }
 
-// enter makes a conversation known; cut ends it at once.
-func (s *sessions) enter(session *Session, cut context.CancelCauseFunc) {
+// enter makes a conversation known; away, which may be nil, is called before the
+// server ends it.
+func (s *sessions) enter(session *Session, away func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live[session] = cut
+	s.live[session] = away
 }
 
 // exit forgets a conversation.
@@ -83,14 +85,10 @@ func (s *sessions) leave() {
 }
 
 // list is the conversations at this moment.
-func (s *sessions) list() map[*Session]context.CancelCauseFunc {
+func (s *sessions) list() map[*Session]func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[*Session]context.CancelCauseFunc, len(s.live))
-	for session, cut := range s.live {
-		out[session] = cut
-	}
-	return out
+	return maps.Clone(s.live)
 }
 
 // count is the number of places taken.
@@ -130,12 +128,15 @@ func (s *sessions) drain(ctx context.Context, limit time.Duration) int {
 		return 0
 	}
 	left := s.list()
-	for session := range left {
+	for session, away := range left {
+		if away != nil {
+			away()
+		}
 		session.end("the server is shutting down")
 	}
 	if !s.wait(context.WithoutCancel(ctx), endGrace) {
-		for _, cut := range s.list() {
-			cut(ErrDraining)
+		for session := range s.list() {
+			session.cancel(ErrDraining)
 		}
 		s.wait(context.WithoutCancel(ctx), cutGrace)
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	gorilla "github.com/gorilla/websocket"
+
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
@@ -18,6 +20,14 @@ import (
 // serveSocket admits a client and holds a conversation with it. Whoever cannot be
 // admitted is refused before the connection costs more than a request.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if !gorilla.IsWebSocketUpgrade(r) {
+		// Answered with what is missing. It costs no place among those who connect.
+		_, _ = s.upgrader.Upgrade(w, r)
+		return
+	}
+	if !s.allowOrigin(w, r) {
+		return
+	}
 	if err := s.admit(); err != nil {
 		s.refuseClient(w, err)
 		return
@@ -31,7 +41,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	// buffers is let go; that is a quarter of what an idle session takes. Nothing
 	// of the request lives on: its context would be over.
 	go s.hold(&line{
-		sender: conn, remote: conn.RemoteAddr().String(), reject: conn.Reject, dropped: conn.Dropped,
+		sender: conn, remote: conn.RemoteAddr().String(), reject: conn.Reject, dropped: conn.Dropped, away: conn.GoingAway,
 		run: func(s *Session) error { return conn.Run(s.ctx, s.task.Load()) },
 	})
 }
@@ -47,6 +57,9 @@ type line struct {
 	dropped func() uint64
 	// equip adds what the session hears and speaks with; nil for one that is typed.
 	equip func(*SessionConfig) error
+	// away tells that it is the server that ends the session, which may go on
+	// elsewhere; may be nil.
+	away func()
 	// stats are fields for the log when the session is over; may be nil.
 	stats func() []any
 }
@@ -88,7 +101,7 @@ func (s *Server) converse(ctx context.Context, conn *line) {
 		return
 	}
 	defer session.Close()
-	s.sessions.enter(session, session.cancel)
+	s.sessions.enter(session, conn.away)
 	defer s.sessions.exit(session)
 	begun := time.Now()
 	session.log.Info("session begins", "client", conn.remote, "pipeline", task.String())

@@ -196,7 +196,7 @@ func TestDrainingEndsWhatDoesNotFinish(t *testing.T) {
 	if err := <-served; !errors.Is(err, server.ErrUnfinished) {
 		t.Errorf("Serve returned %v", err)
 	}
-	if code := c.closed(); code != websocket.CloseNormalClosure {
+	if code := c.closed(); code != websocket.CloseGoingAway {
 		t.Errorf("the conversation was closed with %d", code)
 	}
 	if srv.Sessions() != 0 {

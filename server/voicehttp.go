@@ -12,9 +12,7 @@ import (
 // voiceRoutes are the addresses for calls.
 func (s *Server) voiceRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/api/offer", "/sessions/{session}/api/offer"} {
-		mux.HandleFunc("POST "+path, s.serveOffer)
-		mux.HandleFunc("PATCH "+path, s.serveOffer)
-		mux.HandleFunc("OPTIONS "+path, s.servePreflight)
+		s.route(mux, path, map[string]http.HandlerFunc{http.MethodPost: s.serveOffer, http.MethodPatch: s.serveOffer})
 	}
 }
 

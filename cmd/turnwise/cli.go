@@ -36,6 +36,7 @@ type serveCmd struct {
 	Drain          time.Duration `default:"20s" placeholder:"TIME" help:"How long conversations may go on after SIGTERM or Ctrl-C; a second Ctrl-C stops at once."`
 	IdleTimeout    time.Duration `default:"15m" placeholder:"TIME" help:"End a conversation in which nothing is said for so long; 0 never does."`
 	AllowedOrigins []string      `name:"allow-origin" placeholder:"ORIGIN" help:"A web origin besides the server's own that may connect, e.g. https://shop.example; * for all. Repeatable."`
+	AllowedHosts   []string      `name:"allow-host" placeholder:"HOST" help:"A host name the server goes by, besides localhost and that of --public-url. It matters only when --addr is this machine alone. Repeatable."`
 	PublicURL      string        `placeholder:"URL" help:"The address clients use, when it is not the one they send, behind a proxy."`
 	NoMetrics      bool          `help:"Leave out /metrics."`
 }

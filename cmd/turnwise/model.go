@@ -19,6 +19,9 @@ const keyVariable = "OPENAI_API_KEY"
 func (f *modelFlags) model(w *world, log *slog.Logger, pace time.Duration) (llm.Model, server.ModelInfo, error) {
 	if f.Pace != nil {
 		pace = *f.Pace
+		if err := notNegative("pace", pace); err != nil {
+			return nil, server.ModelInfo{}, err
+		}
 	}
 	if f.LLM == "offline" && f.BaseURL == "" {
 		if f.Model != "" {

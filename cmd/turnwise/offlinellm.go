@@ -18,6 +18,9 @@ func (c *offlineLLMCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
+	if err := notNegative("pace", c.Pace); err != nil {
+		return err
+	}
 	ctx, stop := untilStopped(ctx)
 	defer stop()
 	l, err := net.Listen("tcp", c.Addr)

@@ -19,6 +19,9 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	model, info, err := c.model(w, log, defaultPace)
 	if err != nil {
 		return err
@@ -36,7 +39,7 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 		Bot: bot, Voice: voice, Logger: log, Version: version(),
 		MaxSessions: c.MaxSessions, ConnectRate: c.ConnectRate, ConnectBurst: 2 * c.ConnectRate,
 		IdleTimeout: idle, Drain: max(c.Drain, time.Nanosecond),
-		AllowedOrigins: c.AllowedOrigins, PublicURL: c.PublicURL, NoMetrics: c.NoMetrics,
+		AllowedOrigins: c.AllowedOrigins, AllowedHosts: c.AllowedHosts, PublicURL: c.PublicURL, NoMetrics: c.NoMetrics,
 	})
 	if errors.Is(err, server.ErrConfig) {
 		return usageError(err.Error())

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"time"
+
+	"github.com/turnwise/turnwise/internal/origin"
 )
 
 // Config bounds what clients can do. The zero value is usable: each field that is
@@ -115,23 +116,12 @@ func (c Config) withDefaults() (Config, error) {
 		errs = append(errs, fmt.Errorf("%w: SlowReader is %d; it must be DropThenClose or CloseWhenFull", ErrConfig, c.SlowReader))
 	}
 	for _, o := range c.AllowedOrigins {
-		if err := checkOrigin(o); err != nil {
-			errs = append(errs, err)
+		if err := origin.Check(o); err != nil {
+			errs = append(errs, fmt.Errorf("%w: AllowedOrigins: %w", ErrConfig, err))
 		}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, errors.Join(errs...)
-}
-
-func checkOrigin(origin string) error {
-	if origin == "*" {
-		return nil
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
-		return fmt.Errorf("%w: AllowedOrigins has %q; write scheme and host, as in https://app.example.org", ErrConfig, origin)
-	}
-	return nil
 }

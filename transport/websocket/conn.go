@@ -36,6 +36,7 @@ type Conn struct {
 	stop     context.CancelFunc // lets the reading goroutine go on
 	cause    error              // the first reason to disconnect
 	over     bool               // the session ended by itself
+	away     bool               // the server goes away
 	told     bool               // the session was told of the disconnection
 	closing  bool               // our farewell is under way
 	finished bool               // nothing may be started any more

@@ -110,6 +110,7 @@ func (c *Conn) tell(cause error) {
 func (c *Conn) sessionEnded(ctx context.Context, err error) {
 	c.mu.Lock()
 	c.over = c.cause == nil
+	away := c.away
 	c.mu.Unlock()
 	var cancelled *pipeline.CancelError
 	switch {
@@ -121,9 +122,20 @@ func (c *Conn) sessionEnded(ctx context.Context, err error) {
 		c.goodbye(websocket.CloseInternalServerErr, "the bot was not ready")
 	case err != nil:
 		c.goodbye(websocket.CloseGoingAway, "the session was cancelled")
+	case away:
+		c.goodbye(websocket.CloseGoingAway, "the server is shutting down")
 	default:
 		c.goodbye(websocket.CloseNormalClosure, "the session has ended")
 	}
+}
+
+// GoingAway tells that the server, not the conversation, is at its end: when the
+// session ends gracefully from now on, the client is told so with the close code
+// 1001, and may connect again elsewhere.
+func (c *Conn) GoingAway() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = true
 }
 
 // goodbye closes the connection in good order, unless that is under way.

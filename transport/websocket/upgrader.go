@@ -3,11 +3,12 @@ package websocket
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/turnwise/turnwise/internal/origin"
 )
 
 // Buffers are small because most sessions are idle most of the time.
@@ -57,19 +58,7 @@ func (u *Upgrader) Upgrade(w http.ResponseWriter, r *http.Request) (*Conn, error
 // originAllowed lets in clients that are no browsers, pages of this host, and
 // those on the list.
 func (u *Upgrader) originAllowed(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	if o, err := url.Parse(origin); err == nil && strings.EqualFold(o.Host, r.Host) {
-		return true
-	}
-	for _, allowed := range u.cfg.AllowedOrigins {
-		if allowed == "*" || strings.EqualFold(allowed, origin) {
-			return true
-		}
-	}
-	return false
+	return origin.Allowed(r.Header.Get("Origin"), origin.Own{Host: r.Host, TLS: r.TLS != nil}, u.cfg.AllowedOrigins)
 }
 
 // writeProblem answers a request that was not upgraded, in the form clients show

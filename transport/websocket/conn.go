@@ -59,11 +59,10 @@ func newConn(ws *websocket.Conn, socket *gatherer, u *Upgrader) *Conn {
 		ws: ws, socket: socket, buffers: &u.buffers,
 		limit: cfg.MaxQueue, timeout: cfg.WriteTimeout, policy: cfg.SlowReader, fail: c.broken,
 	}
+	socket.received = c.received
 	ws.SetPingHandler(c.pinged)
 	ws.SetPongHandler(func(string) error {
-		if c.allow(c.messages) {
-			c.alive()
-		}
+		c.allow(c.messages)
 		return nil
 	})
 	return c
@@ -117,6 +116,16 @@ func (c *Conn) warnAudio(pcm frames.PCM) {
 	}
 }
 
+// received takes what comes in from the limit, whatever it is: fragments without
+// an end are no message that could be counted. Every byte is a sign of life, also in
+// the middle of a message that takes long to send.
+func (c *Conn) received(n int) {
+	if !c.bytes.AllowN(time.Now(), n) {
+		c.flooded()
+	}
+	c.alive()
+}
+
 // alive notes a sign of life.
 func (c *Conn) alive() {
 	c.mu.Lock()
@@ -132,7 +141,6 @@ func (c *Conn) pinged(data string) error {
 		c.flooded()
 		return nil
 	}
-	c.alive()
 	c.out.pong(data)
 	return nil
 }

@@ -16,11 +16,23 @@ const gatherSize = 16 << 10
 // WebSocket library makes one write at a time.
 type gatherer struct {
 	net.Conn
+	// received, once set, is told of the bytes that have come in, by the goroutine
+	// that reads.
+	received func(n int)
 
 	mu        sync.Mutex
 	gathering bool
 	buf       []byte
 	deadline  time.Time
+}
+
+// Read implements net.Conn.
+func (g *gatherer) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if n > 0 && g.received != nil {
+		g.received(n)
+	}
+	return n, err
 }
 
 // SetWriteDeadline implements net.Conn. In a batch it is set when that is written.

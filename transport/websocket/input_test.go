@@ -76,6 +76,10 @@ func TestFloodsEndTheConnection(t *testing.T) {
 		"of bytes": func(p *peer) error {
 			return p.WriteMessage(gorilla.TextMessage, []byte(envelope("client-message", `"`+strings.Repeat("x", 500_000)+`"`)))
 		},
+		"of empty fragments": func(p *peer) error {
+			_, err := p.NetConn().Write(bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, 1000))
+			return err
+		},
 		"of silence": func(p *peer) error { return p.WriteMessage(gorilla.BinaryMessage, []byte("\x12\x00")) },
 	}
 	for name, send := range floods {
@@ -88,6 +92,9 @@ func TestFloodsEndTheConnection(t *testing.T) {
 				stopped := make(chan struct{})
 				go func() {
 					defer close(stopped)
+					if name == "of empty fragments" { // of a message that never ends
+						_, _ = p.NetConn().Write([]byte{0x01, 0x80, 0, 0, 0, 0})
+					}
 					for send(p) == nil {
 					}
 				}()

@@ -120,7 +120,6 @@ func (c *Conn) read() error {
 		case err != nil:
 			return readCause(err)
 		}
-		c.alive()
 		c.handle(kind, buf)
 		if !ready && c.in.Ready() {
 			ready = true
@@ -163,10 +162,6 @@ func readMessage(buf []byte, r io.Reader, limit int) ([]byte, error) {
 // any more is ignored: the end is under way then.
 func (c *Conn) handle(kind int, msg []byte) {
 	if c.isClosing() {
-		return
-	}
-	if !c.bytes.AllowN(time.Now(), len(msg)) {
-		c.flooded()
 		return
 	}
 	if kind == websocket.TextMessage {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -261,6 +262,39 @@ func TestAPeerThatGivesNoSignOfLifeIsDead(t *testing.T) {
 		})
 		disconnections(t, b)
 		_ = p.Close()
+	})
+}
+
+func TestAMessageThatTakesMinutesToSendIsASignOfLife(t *testing.T) {
+	b := echo()
+	inHouse(t, websocket.Config{}, b, func(t *testing.T, h *house) {
+		p := h.dial()
+		p.text("client-ready", clientReady)
+		go discard(p.NetConn()) // reads, and never answers a ping
+		w, err := p.NextWriter(gorilla.TextMessage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range slices.Chunk([]byte(envelope("send-text", `{"content":"at last"`+strings.Repeat(" ", 20*4096)+`}`)), 4096) {
+			if _, err := w.Write(part); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if texts := seenOf[*frames.UserTextFrame](b); len(texts) != 1 || texts[0].Text != "at last" {
+			t.Errorf("the session got %v", texts)
+		}
+		select {
+		case err := <-h.ended:
+			t.Errorf("ended with %v", err)
+		default:
+		}
+		_ = p.Close()
+		<-h.ended
 	})
 }
 

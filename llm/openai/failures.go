@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 )
 
@@ -16,11 +17,11 @@ import (
 type failures struct {
 	provider string
 	host     string
-	clean    cleaner
+	clean    secret.Cleaner
 }
 
 func newFailures(c *Config) *failures {
-	f := &failures{provider: c.provider(), clean: newCleaner(c.secrets())}
+	f := &failures{provider: c.provider(), clean: secret.NewCleaner(c.secrets())}
 	if u, err := url.Parse(c.baseURL()); err == nil {
 		f.host = u.Host
 	}
@@ -88,9 +89,9 @@ func (f *failures) status(x *exchange) *llm.Error {
 	e := f.reported(x.status, d)
 	switch {
 	case x.status < 400:
-		e.Err = f.clean.error(errors.New("the server redirects to another address; set BaseURL to that one"))
+		e.Err = f.clean.Error(errors.New("the server redirects to another address; set BaseURL to that one"))
 	case d.empty():
-		e.Err = f.clean.error(errors.New("the server gave no reason: " + http.StatusText(x.status)))
+		e.Err = f.clean.Error(errors.New("the server gave no reason: " + http.StatusText(x.status)))
 	}
 	e.RetryAfter = retryAfter(x.header)
 	return e
@@ -107,14 +108,14 @@ func (f *failures) notStream(err *notStream, x *exchange) *llm.Error {
 // reported is what a server said.
 func (f *failures) reported(status int, d *detail) *llm.Error {
 	said := &APIError{
-		Message: f.clean.text(d.Message), Type: f.clean.text(d.Type),
-		Code: f.clean.text(d.Code), Param: f.clean.text(d.Param),
+		Message: f.clean.Text(d.Message), Type: f.clean.Text(d.Type),
+		Code: f.clean.Text(d.Code), Param: f.clean.Text(d.Param),
 	}
 	return f.make(d.category(status), status, said)
 }
 
 func (f *failures) make(category frames.ErrorCategory, status int, err error) *llm.Error {
-	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.error(err)}
+	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.Error(err)}
 }
 
 // bare is err without the wrapping that repeats the request's address.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 )
 
@@ -19,11 +20,11 @@ import (
 type failures struct {
 	provider string
 	host     string
-	clean    cleaner
+	clean    secret.Cleaner
 }
 
 func newFailures(s Server) failures {
-	f := failures{provider: s.provider(), clean: newCleaner(s.secrets())}
+	f := failures{provider: s.provider(), clean: secret.NewCleaner(s.secrets())}
 	if u, err := url.Parse(s.baseURL()); err == nil {
 		f.host = u.Host
 	}
@@ -88,14 +89,14 @@ func (f *failures) stopped(ctx context.Context) *llm.Error {
 // answered is an error that the server told.
 func (f *failures) answered(x *exchange) *llm.Error {
 	said := parseDetail(x.text)
-	text := f.clean.text(said.message)
+	text := f.clean.Text(said.message)
 	switch {
 	case x.status >= 300 && x.status < 400:
 		text = "the server redirects to another address; set BaseURL to that one"
 	case text == "":
 		text = "the server gave no reason: " + http.StatusText(x.status)
 	}
-	if code := f.clean.text(said.code); code != "" {
+	if code := f.clean.Text(said.code); code != "" {
 		text += " (" + code + ")"
 	}
 	status := x.status
@@ -108,7 +109,7 @@ func (f *failures) answered(x *exchange) *llm.Error {
 }
 
 func (f *failures) make(category frames.ErrorCategory, status int, err error) *llm.Error {
-	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.error(err)}
+	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.Error(err)}
 }
 
 // bare is err without the wrapping that repeats the request's address.

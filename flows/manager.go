@@ -146,7 +146,8 @@ func (fm *FlowManager) open(p *prepared) {
 // SetNode moves the conversation to a node, from anywhere: handlers, actions or
 // outside. The node is checked at once and entered on the session loop as soon as
 // no batch of calls is open; a transition that is pending then is dropped, with an
-// event. A reply under way is cut off.
+// event. A reply under way is cut off. When the flow or its session has ended it
+// returns [ErrEnded].
 func (fm *FlowManager) SetNode(ctx context.Context, node *NodeConfig) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -167,7 +168,10 @@ func (fm *FlowManager) SetNode(ctx context.Context, node *NodeConfig) error {
 	fm.requested = p
 	fm.mu.Unlock()
 	fm.drop(replaced, "another node was set")
-	fm.steer.Do(fm.enterRequested)
+	if !fm.steer.Do(fm.enterRequested) {
+		fm.drop(fm.takeRequested(), "the session has ended")
+		return ErrEnded
+	}
 	return nil
 }
 

@@ -116,6 +116,16 @@ func TestSetNode(t *testing.T) {
 			t.Errorf("SetNode gave %v", err)
 		}
 	})
+	virtual(t, "after the session's end is refused too", func(t *testing.T) {
+		s := start(t, nil)
+		s.initialize(node("a"))
+		s.task.End("the client hung up")
+		<-s.task.Done()
+		if err := s.fm.SetNode(t.Context(), node("b")); !errors.Is(err, flows.ErrEnded) {
+			t.Errorf("SetNode gave %v", err)
+		}
+		s.wantNode("a")
+	})
 }
 
 func TestAsyncFunctions(t *testing.T) {

@@ -63,12 +63,12 @@ func (p *plainSteering) After(d time.Duration, fn func()) (stop func()) {
 	return func() { t.Stop() }
 }
 
-func (p *plainSteering) Do(fn func()) {
+func (p *plainSteering) Do(fn func()) bool {
 	p.mu.Lock()
 	p.todo = append(p.todo, fn)
 	if p.doing {
 		p.mu.Unlock()
-		return
+		return true
 	}
 	p.doing = true
 	for len(p.todo) > 0 {
@@ -80,6 +80,7 @@ func (p *plainSteering) Do(fn func()) {
 	}
 	p.todo, p.doing = nil, false
 	p.mu.Unlock()
+	return true
 }
 
 func (p *plainSteering) Busy() bool                  { return false }

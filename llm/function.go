@@ -149,8 +149,9 @@ type Steering interface {
 	// settle, but nothing follows them.
 	Ending() bool
 	// Do runs fn on the loop, at the service. It may be called from any
-	// goroutine; before the session runs, fn waits for it.
-	Do(fn func())
+	// goroutine; before the session runs, fn waits for it. It reports false when
+	// the session has ended, and fn will not run.
+	Do(fn func()) bool
 	// Context is the conversation.
 	Context() *frames.LLMContext
 	// Model is the service's model, for generations beside the conversation, such

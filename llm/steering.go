@@ -78,12 +78,12 @@ func (t *steering) BatchOpen() bool { return t.s.batch != nil }
 
 func (t *steering) Ending() bool { return t.s.end != nil || t.s.stopped }
 
-func (t *steering) Do(fn func()) {
+func (t *steering) Do(fn func()) bool {
 	if t.s.Bound() {
-		t.s.Do(fn)
-		return
+		return t.s.Do(fn)
 	}
 	t.s.early = append(t.s.early, fn)
+	return true
 }
 
 func (t *steering) Context() *frames.LLMContext { return t.s.cfg.Context }

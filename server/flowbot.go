@@ -10,7 +10,7 @@ import (
 	"github.com/turnwise/turnwise/pipeline"
 )
 
-// FlowBot is the [Bot] of a flow: user aggregator, model service, output and
+// FlowBot is the [Bot] of a flow: what answers the application's messages, user aggregator, model service, output and
 // assistant aggregator in a row, in a call with what hears in front and what speaks
 // before the output, and a FlowManager beside them that begins when the client is
 // ready. Model and Start are required. What happens in the flow is sent to the
@@ -35,6 +35,8 @@ type FlowBot struct {
 	// Configure may change the FlowManager's settings for a session, which are
 	// filled in otherwise; may be nil.
 	Configure func(s *Session, c *flows.Config)
+	// OnMessage answers the messages of the client's application; nil refuses them.
+	OnMessage MessageHandler
 }
 
 // Validate names the first field that is missing.
@@ -88,7 +90,7 @@ func (b *FlowBot) Session(s *Session) (*pipeline.Task, error) {
 		return nil, err
 	}
 	pipe, err := pipeline.New(slices.Concat(
-		s.Listen(), []pipeline.Processor{llm.NewUserAggregator(convo), service},
+		s.Listen(), []pipeline.Processor{inbox(s, b.OnMessage), llm.NewUserAggregator(convo), service},
 		s.Speak(), []pipeline.Processor{s.Output(), llm.NewAssistantAggregator(convo)},
 	)...)
 	if err != nil {

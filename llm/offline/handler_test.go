@@ -210,6 +210,8 @@ func TestBadRequestsAreRefusedWithAReason(t *testing.T) {
 		{"POST", "/v1/chat/completions", "application/json", `{"messages":[{"role":"user","content":7}]}`, 400, "invalid_value"},
 		{"POST", "/v1/chat/completions", "application/json", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "invalid_value"},
 		{"POST", "/v1/chat/completions", "application/json", `{"n":2,` + ok + `}`, 400, "invalid_value"},
+		{"POST", "/v1/chat/completions", "application/json", `{"max_tokens":-1,` + ok + `}`, 400, "invalid_value"},
+		{"POST", "/v1/chat/completions", "application/json", `{"max_completion_tokens":-1,` + ok + `}`, 400, "invalid_value"},
 		{"POST", "/v1/chat/completions", "application/json", `{"tools":[{"type":"function","function":{}}],` + ok + `}`, 400, "invalid_value"},
 		{"POST", "/v1/chat/completions", "application/json", `{"tools":[{"type":"magic"}],` + ok + `}`, 400, "invalid_value"},
 		{"POST", "/v1/chat/completions", "application/json", `{"tool_choice":"sometimes",` + ok + `}`, 400, "invalid_value"},

@@ -70,6 +70,9 @@ func (c *chatRequest) request() (*llm.Request, error) {
 	if c.N > 1 {
 		return nil, &invalid{"n", "only one choice is supported; n must be 1"}
 	}
+	if c.MaxTokens < 0 || c.MaxCompletionTokens < 0 {
+		return nil, &invalid{"max_tokens", "max_tokens must not be negative"}
+	}
 	convo := frames.NewLLMContext("")
 	messages, err := c.history(convo)
 	if err != nil {
@@ -85,7 +88,7 @@ func (c *chatRequest) request() (*llm.Request, error) {
 	}
 	convo.Apply(frames.ContextUpdate{Append: messages, Tools: tools, Choice: &choice})
 	return &llm.Request{
-		Context: convo.Snapshot(), SessionID: c.User, Temperature: c.Temperature, MaxTokens: max(c.MaxTokens, c.MaxCompletionTokens, 0),
+		Context: convo.Snapshot(), SessionID: c.User, Temperature: c.Temperature, MaxTokens: max(c.MaxTokens, c.MaxCompletionTokens),
 	}, nil
 }
 

@@ -85,7 +85,7 @@ func (in *Input) Message(raw []byte) error {
 		in.refuse("", "The message is too large.")
 		return nil
 	case err != nil:
-		in.refuse("", "The message is not valid: it must be a JSON object with label, type and data.")
+		in.refuse("", "The message is not valid: "+fault(err)+".")
 		return nil
 	}
 	err = in.handle(&e)
@@ -95,6 +95,20 @@ func (in *Input) Message(raw []byte) error {
 		return nil
 	}
 	return err
+}
+
+// fault says what is wrong with a message that is no envelope, in words for the
+// client.
+func fault(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &mistyped) && mistyped.Field != "":
+		return fmt.Sprintf("its %s must be a string, not: %s", mistyped.Field, mistyped.Value)
+	case errors.As(err, &syntax), mistyped != nil:
+		return "it must be a JSON object with label, type and data"
+	}
+	return strings.TrimPrefix(err.Error(), ErrMalformed.Error()+": ")
 }
 
 // handle acts on a message of this protocol.

@@ -127,6 +127,26 @@ func TestMalformedMessagesAreRefusedWithoutID(t *testing.T) {
 	}
 }
 
+func TestMalformedMessagesAreToldWhatIsWrongWithThem(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"label":"rtvi-ai"}`:                                                    "it has no type",
+		`{"label":"rtvi-ai","type":"x","id":7}`:                                  "its id must be a string, not: number",
+		`{"label":"rtvi-ai","type":["x"]}`:                                       "its type must be a string, not: array",
+		`{"label":"rtvi-ai","type":"x","id":"` + strings.Repeat("i", 300) + `"}`: "its id is longer than 256 bytes",
+		"{\"label\":\"\xff\"}":                                                   "not UTF-8",
+		"hello":                                                                  "it must be a JSON object with label, type and data",
+		"[]":                                                                     "it must be a JSON object with label, type and data",
+	} {
+		in, c, _ := inputOf(t)
+		if err := in.Message([]byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.take(); len(got) != 1 || !strings.Contains(string(got[0].Data), want) {
+			t.Errorf("%.60q: answered %s, not %q", raw, brief(got), want)
+		}
+	}
+}
+
 func TestOtherProtocolsAreIgnoredWithOneWarning(t *testing.T) {
 	c := &client{t: t}
 	var log strings.Builder

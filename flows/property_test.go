@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -20,21 +21,38 @@ import (
 	"github.com/turnwise/turnwise/llm"
 )
 
-// TestRandomConversations drives random flows through random conversations and
-// checks what must hold in each: a seed's case is repeated with
-// -run 'TestRandomConversations/^seed_17$'.
-func TestRandomConversations(t *testing.T) {
-	cases := uint64(2000)
+var (
+	seedFlag  = flag.Uint64("seed", 0, "the first seed of random conversations; 0 draws one")
+	casesFlag = flag.Uint64("cases", 0, "how many random conversations of a kind; 0 means the test's own number")
+)
+
+// randomly runs cases of one kind, each in virtual time with a seed of its own. A
+// failing one is repeated with -run of its test and -args -seed N -cases 1, N being
+// the number in the subtest's name. Goroutines of a case share its source of
+// chance, so what is repeated is the world and the script, not each interleaving.
+func randomly(t *testing.T, cases uint64, try func(t *testing.T, seed uint64)) {
+	t.Helper()
 	if testing.Short() {
-		cases = 200
+		cases /= 10
 	}
-	for seed := range cases {
-		virtual(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) { converse(t, seed) })
+	if *casesFlag > 0 {
+		cases = *casesFlag
+	}
+	first := *seedFlag
+	if first == 0 {
+		first = rand.Uint64() >> 1
+	}
+	for seed := first; seed < first+cases; seed++ {
+		virtual(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) { try(t, seed) })
 		if t.Failed() {
 			return
 		}
 	}
 }
+
+// TestRandomConversations drives random flows through random conversations and
+// checks what must hold in each.
+func TestRandomConversations(t *testing.T) { randomly(t, 2000, converse) }
 
 // chance is a source of random decisions for many goroutines.
 type chance struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -179,22 +178,8 @@ func (a attentive) Summarize(ctx context.Context, _ flows.SummaryRequest) (strin
 // TestRandomEndings drives random conversations, by voice and by text, to random
 // ends: the client goes, the session is ended, the flow says goodbye. Each ends in
 // time (R6, R16), with a valid history (R8), and no global function ran in the
-// place of a node's own (R15). A seed's case is repeated with
-// -run 'TestRandomEndings/^seed_17$'.
-func TestRandomEndings(t *testing.T) {
-	cases := uint64(1500)
-	if testing.Short() {
-		cases = 150
-	}
-	first := rand.Uint64() >> 1
-	for i := range cases {
-		seed := first + i
-		virtual(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) { converseToTheEnd(t, seed) })
-		if t.Failed() {
-			return
-		}
-	}
-}
+// place of a node's own (R15).
+func TestRandomEndings(t *testing.T) { randomly(t, 1500, converseToTheEnd) }
 
 // parting adds to a random node what may end the session, or hang behind it.
 func (w *world) parting(t *testing.T, n *flows.NodeConfig) *flows.NodeConfig {

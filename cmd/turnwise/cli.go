@@ -82,6 +82,8 @@ Exit codes: 0 fine, 1 something failed, 2 the command line is wrong.
   turnwise serve --addr 127.0.0.1:9000 --max-sessions 50
   OPENAI_API_KEY=… turnwise serve --llm openai --model gpt-4.1-mini
   turnwise serve --stt off               for chat only
+  OPENAI_API_KEY=… turnwise serve --stt openai --tts openai --llm openai --model gpt-4.1-mini
+  turnwise serve --tts openai --tts-url http://localhost:8880/v1 --tts-model kokoro --tts-voice af_heart
   turnwise serve --base-url http://localhost:11434/v1 --model qwen3      with Ollama
 
 Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or look at

@@ -26,7 +26,7 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
-	voice, err := c.voice(ctx, log)
+	voice, err := c.voice(ctx, w, log)
 	if err != nil {
 		return err
 	}

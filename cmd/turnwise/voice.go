@@ -10,36 +10,48 @@ import (
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/local"
-	"github.com/turnwise/turnwise/transport/webrtc"
+	"github.com/turnwise/turnwise/speech/openai"
 )
 
 // The values of --stt and --tts.
 const (
-	voiceAuto  = "auto"
-	voiceLocal = "local"
-	voiceOff   = "off"
+	voiceAuto   = "auto"
+	voiceLocal  = "local"
+	voiceOpenAI = "openai"
+	voiceOff    = "off"
 )
 
 // voiceFlags choose who hears and who speaks.
 type voiceFlags struct {
-	STT string `name:"stt" enum:"auto,local,off" default:"auto" help:"What hears callers: local, PocketSphinx on this machine; off; or auto, local when it is there."`
-	TTS string `name:"tts" enum:"auto,local,off" default:"auto" help:"What speaks to callers: local, flite or espeak-ng on this machine; off; or auto, local when it is there."`
+	STT string `name:"stt" enum:"auto,local,openai,off" default:"auto" help:"What hears callers: local, PocketSphinx on this machine; openai, any server with OpenAI's transcriptions; off; or auto, local when it is there."`
+	TTS string `name:"tts" enum:"auto,local,openai,off" default:"auto" help:"What speaks to callers: local, flite or espeak-ng on this machine; openai, any server with OpenAI's speech; off; or auto, local when it is there."`
+
+	STTModel string `name:"stt-model" default:"gpt-4o-mini-transcribe" placeholder:"NAME" help:"The model that hears, with --stt openai (${default})."`
+	TTSModel string `name:"tts-model" default:"gpt-4o-mini-tts" placeholder:"NAME" help:"The model that speaks, with --tts openai (${default})."`
+	TTSVoice string `name:"tts-voice" default:"coral" placeholder:"NAME" help:"Its voice, with --tts openai (${default})."`
+	STTURL   string `name:"stt-url" placeholder:"URL" help:"Address of a server with OpenAI's transcriptions, e.g. http://localhost:8000/v1, when it is not OpenAI's own."`
+	TTSURL   string `name:"tts-url" placeholder:"URL" help:"The same for speech."`
+	Language string `placeholder:"TAG" help:"What callers speak, e.g. en or de-CH, with --stt openai; the default lets the model find out."`
 }
 
-// voice says what callers are heard and spoken to with; nil takes no calls. Nothing
-// is looked for before somebody asks, unless the flags insist on it.
-func (f *voiceFlags) voice(ctx context.Context, log *slog.Logger) (func() server.Voice, error) {
+// voice says what callers are heard and spoken to with; nil takes no calls. Local
+// programs are not looked for before somebody asks, unless the flags insist on them.
+func (f *voiceFlags) voice(ctx context.Context, w *world, log *slog.Logger) (func() server.Voice, error) {
 	if f.STT == voiceOff || f.TTS == voiceOff {
 		return nil, nil
 	}
+	v, err := f.remote(w.getenv(keyVariable))
+	if err != nil {
+		return nil, err
+	}
 	if f.STT == voiceLocal || f.TTS == voiceLocal {
 		r := local.Find(ctx)
-		if (f.STT == voiceLocal && !r.CanListen()) || (f.TTS == voiceLocal && !r.CanSpeak()) {
-			return nil, fmt.Errorf("the programs for a local voice are missing: install %s; turnwise doctor tells more", strings.Join(r.Install(), " "))
+		if packages := r.Install(); f.STT == voiceLocal && !r.CanListen() || f.TTS == voiceLocal && !r.CanSpeak() {
+			return nil, fmt.Errorf("the programs for a local voice are missing: install %s; turnwise doctor tells more", strings.Join(packages, " "))
 		}
 	}
 	return func() server.Voice {
-		v, err := newVoice(local.Find(ctx))
+		v, err := f.complete(ctx, v)
 		if err != nil {
 			log.Error("no voice", "err", err)
 			return server.Voice{Missing: "The local voice cannot be used. The operator finds the reason in the log."}
@@ -48,28 +60,85 @@ func (f *voiceFlags) voice(ctx context.Context, log *slog.Logger) (func() server
 	}, nil
 }
 
-// newVoice makes a voice of the programs that were found.
-func newVoice(r local.Report) (server.Voice, error) {
-	if packages := r.Install(); len(packages) > 0 {
-		return server.Voice{Missing: "To talk to the bot, its machine needs programs for speech: " + strings.Join(packages, ", ") +
-			". Without them it can be written to. There, “turnwise doctor” tells more."}, nil
+// remote makes the ears and the mouth that are servers elsewhere.
+func (f *voiceFlags) remote(key string) (v server.Voice, err error) {
+	for flag, used := range map[string]bool{"stt": f.STT == voiceOpenAI && f.STTURL == "", "tts": f.TTS == voiceOpenAI && f.TTSURL == ""} {
+		if used && key == "" {
+			return v, usageError(fmt.Sprintf("--%s openai needs an API key in the environment variable %s, or --%s-url of a server that takes none", flag, keyVariable, flag))
+		}
 	}
-	voice, err := r.Synthesizer()
-	if err != nil {
-		return server.Voice{}, err
+	if f.STT == voiceOpenAI {
+		transcriber, err := openai.NewTranscriber(openai.TranscriberConfig{
+			Server: openai.Server{APIKey: key, BaseURL: f.STTURL}, Model: f.STTModel, Language: f.Language,
+		})
+		if err != nil {
+			return v, usageError(err.Error())
+		}
+		if v.Recognizer, err = speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber}); err != nil {
+			return v, err
+		}
 	}
+	if f.TTS == voiceOpenAI {
+		v.Synthesizer, err = openai.NewSynthesizer(openai.SynthesizerConfig{
+			Server: openai.Server{APIKey: key, BaseURL: f.TTSURL}, Model: f.TTSModel, Voice: f.TTSVoice,
+		})
+		if err != nil {
+			return v, usageError(err.Error())
+		}
+	}
+	return v, nil
+}
+
+// lacks lists the packages that the flags need of this machine and that are not
+// there.
+func (f *voiceFlags) lacks(r local.Report) []string {
+	var out []string
+	if f.STT != voiceOpenAI && !r.CanListen() || f.TTS != voiceOpenAI && !r.CanSpeak() {
+		out = r.Install()
+	}
+	return out
+}
+
+// complete adds to what is elsewhere what this machine has.
+func (f *voiceFlags) complete(ctx context.Context, v server.Voice) (server.Voice, error) {
+	v.WebRTC.Loopback = true
+	var here []string
+	if v.Recognizer == nil || v.Synthesizer == nil {
+		r := local.Find(ctx)
+		if packages := f.lacks(r); len(packages) > 0 {
+			return server.Voice{Missing: "To talk to the bot, its machine needs programs for speech: " + strings.Join(packages, ", ") +
+				". Without them it can be written to. There, “turnwise doctor” tells more."}, nil
+		}
+		if v.Synthesizer == nil {
+			here = append(here, "made")
+			voice, err := r.Synthesizer()
+			if err != nil {
+				return server.Voice{}, err
+			}
+			v.Synthesizer = voice
+		}
+		if v.Recognizer == nil {
+			here = append(here, "recognised")
+			ears, err := localEars(r)
+			if err != nil {
+				return server.Voice{}, err
+			}
+			v.Recognizer = ears
+		}
+	}
+	if len(here) > 0 {
+		v.Note = "Speech is " + strings.Join(here, " and ") + " on the bot’s machine, by simple programs for English."
+	}
+	return v, nil
+}
+
+// localEars makes a recognizer of the program that was found.
+func localEars(r local.Report) (speech.Recognizer, error) {
 	transcriber, err := r.Transcriber()
 	if err != nil {
-		return server.Voice{}, err
+		return nil, err
 	}
-	ears, err := speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber, Latency: localLatency})
-	if err != nil {
-		return server.Voice{}, err
-	}
-	return server.Voice{
-		Recognizer: ears, Synthesizer: voice, WebRTC: webrtc.Config{Loopback: true},
-		Note: "Speech is made and recognised on the bot’s machine, by simple programs for English.",
-	}, nil
+	return speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber, Latency: localLatency})
 }
 
 // localLatency is how long a local transcription takes at most, as a rule.

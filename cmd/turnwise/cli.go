@@ -23,6 +23,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Serve a bot to browsers and to RTVI clients."`
 	Chat       chatCmd       `cmd:"" help:"Talk to the bot here in the terminal."`
 	OfflineLLM offlineLLMCmd `cmd:"" name:"offline-llm" help:"Serve the offline stand-in as an OpenAI-compatible server."`
+	Call       callCmd       `cmd:"" help:"Call a bot with sound from files, and measure how it answers."`
 	Doctor     doctorCmd     `cmd:"" help:"Tell what this machine has for voice, and what is missing."`
 	Version    struct{}      `cmd:"" help:"Print the version."`
 }
@@ -100,6 +101,19 @@ Ctrl-C interrupts the bot; twice, or Ctrl-D, ends the conversation.
 
 Exit codes: 0 fine; 1 a line is longer than 32 KiB, the output cannot be written or,
 in a pipe, the model failed; 2 the command line is wrong.
+`
+	case "call":
+		return `Examples:
+  turnwise call http://localhost:8080                                    hear the greeting
+  turnwise call --wav question.wav --record call.wav http://localhost:8080
+  turnwise call --wav one.wav --wav two.wav --json https://bot.example
+  turnwise call --text 'a table for four' http://localhost:8080          typed, answered aloud
+
+It prints who said what and when, then how long the call took to set up and each answer to
+begin: from the last sound of the turn to the first of the answer, as heard here.
+
+Exit codes: 0 every turn was answered; 1 it was not, or no call came about; 2 the command
+line is wrong.
 `
 	case "offline-llm":
 		return `Examples:

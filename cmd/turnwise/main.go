@@ -91,6 +91,8 @@ func (w *world) command(ctx context.Context, c *cli, parsed *kong.Context) error
 		return c.Chat.run(ctx, w, c)
 	case "offline-llm":
 		return c.OfflineLLM.run(ctx, w, c)
+	case "call <url>":
+		return c.Call.run(ctx, w)
 	case "doctor":
 		return c.Doctor.run(ctx, w)
 	case "version":
@@ -104,7 +106,7 @@ func (w *world) command(ctx context.Context, c *cli, parsed *kong.Context) error
 // commandOf is the command of a command line, for pointing at its help.
 func commandOf(args []string) string {
 	switch args[0] {
-	case "serve", "chat", "offline-llm", "doctor", "version":
+	case "serve", "chat", "offline-llm", "call", "doctor", "version":
 		return args[0] + " "
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/frames"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 // endless is a source that never runs dry.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/transport/rtvi"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 // Conn is one call. It is the [rtvi.Sender] of its session, to be given to

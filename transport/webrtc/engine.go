@@ -14,7 +14,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/turnwise/turnwise/audio/resample"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 // ErrClosed tells that the engine was closed.

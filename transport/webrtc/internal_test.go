@@ -12,7 +12,7 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/opus"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 // wire takes packets as a connection does.

@@ -7,7 +7,7 @@ import (
 	"github.com/pion/rtcp"
 
 	"github.com/turnwise/turnwise/transport/webrtc/internal/jitter"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 const (

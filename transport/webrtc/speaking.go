@@ -9,7 +9,7 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/turnwise/turnwise/audio/opus"
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 // AudioSource gives the sound that is sent to the caller. *speech.Buffer is one.

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/turnwise/turnwise/transport/webrtc/internal/pacer"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/turnwise/turnwise/frames"
-	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/internal/pacer"
+	"github.com/turnwise/turnwise/transport/rtvi"
 )
 
 // Conn is one call. It is the [rtvi.Sender] of its session, to be given to

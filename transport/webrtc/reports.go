@@ -6,8 +6,8 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/rtcp"
 
-	"github.com/turnwise/turnwise/transport/webrtc/internal/jitter"
 	"github.com/turnwise/turnwise/transport/internal/pacer"
+	"github.com/turnwise/turnwise/transport/webrtc/internal/jitter"
 )
 
 const (

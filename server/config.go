@@ -19,6 +19,8 @@ type Config struct {
 	// to. It is called once, for the first who asks, so that what takes time or
 	// memory need not be there before.
 	Voice func() Voice
+	// Phone takes calls that carriers stream; nil takes none.
+	Phone *Phone
 	// Addr is where [Server.Run] listens, e.g. ":8080" (the default) or
 	// "127.0.0.1:0".
 	Addr string
@@ -90,6 +92,11 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("%w: ReadyTimeout is %s; it must be positive", ErrConfig, c.ReadyTimeout)
 	case c.Drain < 0:
 		return fmt.Errorf("%w: Drain is %s; it must be positive", ErrConfig, c.Drain)
+	}
+	if c.Phone != nil {
+		if err := c.Phone.validate(c.Voice != nil); err != nil {
+			return err
+		}
 	}
 	for _, o := range c.AllowedOrigins {
 		if err := origin.Check(o); err != nil {

@@ -24,6 +24,9 @@ func (s *Server) routes() http.Handler {
 	s.route(mux, "/connect", map[string]http.HandlerFunc{http.MethodPost: s.serveConnect})
 	s.route(mux, "/start", map[string]http.HandlerFunc{http.MethodPost: s.serveStart})
 	s.voiceRoutes(mux)
+	if s.phones != nil {
+		s.phones.routes(mux)
+	}
 	mux.HandleFunc("GET /api/flow", s.serveFlow)
 	mux.HandleFunc("GET /api/flow/graph.svg", s.serveGraph)
 	if !s.cfg.NoMetrics {

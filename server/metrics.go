@@ -14,6 +14,7 @@ const (
 	refusedDraining = "draining"
 	refusedOrigin   = "origin"
 	refusedHost     = "host"
+	refusedCarrier  = "carrier"
 	refusedBot      = "bot"
 )
 
@@ -43,7 +44,7 @@ func newMetrics(active func() int) *metrics {
 	m.sessions = r.CounterBy("turnwise_sessions_total", "Conversations that have ended, by how.",
 		"end", endDone, endLeft, endLost, endCut, endFailed)
 	m.refused = r.CounterBy("turnwise_refused_total", "Clients that were refused at the door, by reason.",
-		"reason", refusedFull, refusedRate, refusedDraining, refusedOrigin, refusedHost, refusedBot)
+		"reason", refusedFull, refusedRate, refusedDraining, refusedOrigin, refusedHost, refusedCarrier, refusedBot)
 	m.length = r.Histogram("turnwise_session_seconds", "How long conversations lasted.", 1, 5, 15, 60, 180, 600, 1800, 3600)
 	m.turns = r.Counter("turnwise_turns_total", "Turns of users.")
 	m.interruptions = r.Counter("turnwise_interruptions_total", "Times users interrupted the bot, or spoke when it was silent.")

@@ -82,6 +82,9 @@ func (s *Server) Drain(ctx context.Context, limit time.Duration) int {
 	}
 	left := s.sessions.drain(ctx, limit)
 	s.calls.close()
+	if s.phones != nil {
+		s.phones.close()
+	}
 	s.log.Info("drained", "ended", left)
 	return left
 }

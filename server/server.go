@@ -27,6 +27,7 @@ type Server struct {
 	limiter  *limiter
 	upgrader *websocket.Upgrader
 	calls    *exchange
+	phones   *switchboard // nil without Config.Phone
 	handler  http.Handler
 	// localOnly tells that only this machine reaches the server.
 	localOnly atomic.Bool
@@ -72,6 +73,11 @@ func New(cfg Config) (*Server, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Phone != nil {
+		if s.phones, err = newSwitchboard(s); err != nil {
+			return nil, err
+		}
 	}
 	s.handler = s.routes()
 	return s, nil

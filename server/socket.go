@@ -49,6 +49,9 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 // line is the way to a client, whatever it is made of.
 type line struct {
 	sender rtvi.Sender
+	// output, where there is no sender, is the processor that brings the bot's words
+	// to the client.
+	output pipeline.Processor
 	remote string
 	// run serves a session that has been built, and reject is called instead.
 	run    func(*Session) error
@@ -111,20 +114,9 @@ func (s *Server) converse(ctx context.Context, conn *line) {
 
 // newSession makes the session of a connection.
 func (s *Server) newSession(conn *line) (*Session, error) {
-	out, err := rtvi.NewOutput(conn.sender, rtvi.OutputConfig{
-		About:     rtvi.Library{Library: "turnwise", LibraryVersion: s.cfg.Version},
-		Functions: *s.cfg.Functions,
-	})
+	cfg, err := s.sessionConfig(conn)
 	if err != nil {
 		return nil, err
-	}
-	cfg := SessionConfig{
-		Output: out, Logger: s.log, IdleTimeout: max(0, s.cfg.IdleTimeout),
-		OnError:   out.Report,
-		Observers: []pipeline.Observer{s.metrics},
-		OnFailure: func(error) {
-			conn.sender.Send(rtvi.AppendError(nil, "The conversation could not begin.", true), rtvi.Final)
-		},
 	}
 	if conn.equip != nil {
 		if err := conn.equip(&cfg); err != nil {
@@ -132,6 +124,28 @@ func (s *Server) newSession(conn *line) (*Session, error) {
 		}
 	}
 	return NewSession(cfg), nil
+}
+
+// sessionConfig is what a session is like before it hears and speaks.
+func (s *Server) sessionConfig(conn *line) (SessionConfig, error) {
+	if conn.sender == nil {
+		return s.plain(conn), nil
+	}
+	out, err := rtvi.NewOutput(conn.sender, rtvi.OutputConfig{
+		About:     rtvi.Library{Library: "turnwise", LibraryVersion: s.cfg.Version},
+		Functions: *s.cfg.Functions,
+	})
+	if err != nil {
+		return SessionConfig{}, err
+	}
+	return SessionConfig{
+		Output: out, Logger: s.log, IdleTimeout: max(0, s.cfg.IdleTimeout),
+		OnError:   out.Report,
+		Observers: []pipeline.Observer{s.metrics},
+		OnFailure: func(error) {
+			conn.sender.Send(rtvi.AppendError(nil, "The conversation could not begin.", true), rtvi.Final)
+		},
+	}, nil
 }
 
 // ended logs and counts how a conversation ended.
@@ -164,6 +178,9 @@ const (
 func ending(err error) (string, slog.Level) {
 	var cancelled *pipeline.CancelError
 	var panicked *pipeline.PanicError
+	if end, phone := isPhoneEnd(err); phone {
+		return end, map[string]slog.Level{endFailed: slog.LevelError, endLost: slog.LevelWarn}[end]
+	}
 	switch {
 	case err == nil:
 		return endDone, slog.LevelInfo

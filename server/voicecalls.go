@@ -65,10 +65,6 @@ func (x *exchange) open() (*webrtc.Signalling, error) {
 		_ = engine.Close() // nobody has called yet
 		return nil, err
 	}
-	x.detectors = v.Detector
-	if x.detectors == nil {
-		x.detectors = sileroDetectors()
-	}
 	x.engine, x.signalling = engine, signalling
 	return signalling, nil
 }
@@ -118,20 +114,9 @@ func (x *exchange) line(conn *webrtc.Conn, remote string) *line {
 
 // equip gives a session ears and a mouth.
 func (x *exchange) equip(conn *webrtc.Conn, cfg *SessionConfig) error {
-	v := x.voice()
-	detector, err := x.detectors()
-	if err != nil {
-		return err
-	}
-	if cfg.Listen, err = v.ears(detector, &x.filters); err != nil {
-		return err
-	}
 	buffer := &speech.Buffer{}
-	if cfg.Speak, err = v.mouth(buffer, conn.OutputRate(), &x.filters); err != nil {
-		return err
-	}
 	conn.Play(buffer)
-	return nil
+	return x.voices(cfg, buffer, conn.OutputRate())
 }
 
 // callStats are the fields of a call's last log line.

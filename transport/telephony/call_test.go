@@ -163,21 +163,22 @@ func (p *playout) Interrupt(*frames.InterruptionFrame) { p.buffer.Clear() }
 // it has, once, and at most the piece that was being sent follows.
 func TestAnInterruptionEmptiesTheCarrier(t *testing.T) {
 	each(t, func(t *testing.T, sc script) {
-		var task *pipeline.Task
+		var running atomic.Pointer[pipeline.Task]
 		board(t, telephony.Config{}, func(c *telephony.Conn, s *session) error {
 			buffer := &speech.Buffer{}
 			buffer.Append(make([]int16, 30*telephony.Rate))
 			c.Play(buffer)
-			var err error
-			if task, err = pipeline.NewTask(pipeline.MustNew(&playout{buffer: buffer}, c.Output()), pipeline.Params{}); err != nil {
+			task, err := pipeline.NewTask(pipeline.MustNew(&playout{buffer: buffer}, c.Output()), pipeline.Params{})
+			if err != nil {
 				return err
 			}
+			running.Store(task)
 			return c.Run(context.Background(), task)
 		}, func(t *testing.T, b *switchboard, s *session) {
 			p := b.ring(sc)
 			<-b.conns
 			time.Sleep(500*time.Millisecond + time.Millisecond)
-			task.Interrupt("the user speaks")
+			running.Load().Interrupt("the user speaks")
 			time.Sleep(time.Second)
 			events := p.seen()
 			at := slices.Index(events, "clear")

@@ -31,6 +31,7 @@ type cli struct {
 type serveCmd struct {
 	modelFlags
 	voiceFlags
+	phoneFlags
 	Addr           string        `default:":8080" placeholder:"ADDR" help:"Where to listen, host:port; :0 takes a free port."`
 	MaxSessions    int           `default:"1000" placeholder:"N" help:"The most conversations at a time; further clients are refused with 503."`
 	ConnectRate    int           `default:"500" placeholder:"N" help:"The most conversations that begin in a second."`
@@ -86,6 +87,13 @@ Exit codes: 0 fine, 1 something failed, 2 the command line is wrong.
   OPENAI_API_KEY=… turnwise serve --stt openai --tts openai --llm openai --model gpt-4.1-mini
   turnwise serve --tts openai --tts-url http://localhost:8880/v1 --tts-model kokoro --tts-voice af_heart
   turnwise serve --base-url http://localhost:11434/v1 --model qwen3      with Ollama
+
+Calls by telephone: the carrier asks https://…/phone/twilio?token=… (or telnyx, plivo)
+what to do with a call, with the token of TURNWISE_PHONE_TOKEN; Exotel is given
+wss://…/phone/stream?token=…. TWILIO_AUTH_TOKEN and TELNYX_PUBLIC_KEY have signatures
+checked. With TWILIO_ACCOUNT_SID, TELNYX_API_KEY, or PLIVO_AUTH_ID and PLIVO_AUTH_TOKEN
+the bot hangs up when it has finished.
+  TURNWISE_PHONE_TOKEN=… turnwise serve --phone --public-url https://bot.example
 
 Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or look at
 /healthz, /readyz and /metrics. The key is read from OPENAI_API_KEY alone.

@@ -26,7 +26,11 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
-	voice, err := c.voice(ctx, w, log)
+	voice, err := c.voice(ctx, w)
+	if err != nil {
+		return err
+	}
+	phone, err := c.phone(w)
 	if err != nil {
 		return err
 	}
@@ -36,7 +40,7 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 		idle = -1
 	}
 	srv, err := server.New(server.Config{
-		Bot: bot, Voice: voice, Logger: log, Version: version(),
+		Bot: bot, Voice: voice, Phone: phone, Logger: log, Version: version(),
 		MaxSessions: c.MaxSessions, ConnectRate: c.ConnectRate, ConnectBurst: 2 * c.ConnectRate,
 		IdleTimeout: idle, Drain: max(c.Drain, time.Nanosecond),
 		AllowedOrigins: c.AllowedOrigins, AllowedHosts: c.AllowedHosts, PublicURL: c.PublicURL, NoMetrics: c.NoMetrics,

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/speech"
@@ -36,7 +34,7 @@ type voiceFlags struct {
 
 // voice says what callers are heard and spoken to with; nil takes no calls. Local
 // programs are not looked for before somebody asks, unless the flags insist on them.
-func (f *voiceFlags) voice(ctx context.Context, w *world, log *slog.Logger) (func() server.Voice, error) {
+func (f *voiceFlags) voice(ctx context.Context, w *world) (func() server.Voice, error) {
 	if f.STT == voiceOff || f.TTS == voiceOff {
 		return nil, nil
 	}
@@ -50,13 +48,12 @@ func (f *voiceFlags) voice(ctx context.Context, w *world, log *slog.Logger) (fun
 			return nil, fmt.Errorf("the programs for a local voice are missing: install %s; turnwise doctor tells more", strings.Join(packages, " "))
 		}
 	}
+	v.WebRTC.Loopback = true
 	return func() server.Voice {
-		v, err := f.complete(ctx, v)
-		if err != nil {
-			log.Error("no voice", "err", err)
-			return server.Voice{Missing: "The local voice cannot be used. The operator finds the reason in the log."}
+		if v.Recognizer != nil && v.Synthesizer != nil {
+			return v
 		}
-		return v
+		return v.CompleteLocally(local.Find(ctx))
 	}, nil
 }
 
@@ -88,61 +85,6 @@ func (f *voiceFlags) remote(key string) (v server.Voice, err error) {
 	}
 	return v, nil
 }
-
-// lacks lists the packages that the flags need of this machine and that are not
-// there.
-func (f *voiceFlags) lacks(r local.Report) []string {
-	var out []string
-	if f.STT != voiceOpenAI && !r.CanListen() || f.TTS != voiceOpenAI && !r.CanSpeak() {
-		out = r.Install()
-	}
-	return out
-}
-
-// complete adds to what is elsewhere what this machine has.
-func (f *voiceFlags) complete(ctx context.Context, v server.Voice) (server.Voice, error) {
-	v.WebRTC.Loopback = true
-	var here []string
-	if v.Recognizer == nil || v.Synthesizer == nil {
-		r := local.Find(ctx)
-		if packages := f.lacks(r); len(packages) > 0 {
-			return server.Voice{Missing: "To talk to the bot, its machine needs programs for speech: " + strings.Join(packages, ", ") +
-				". Without them it can be written to. There, “turnwise doctor” tells more."}, nil
-		}
-		if v.Synthesizer == nil {
-			here = append(here, "made")
-			voice, err := r.Synthesizer()
-			if err != nil {
-				return server.Voice{}, err
-			}
-			v.Synthesizer = voice
-		}
-		if v.Recognizer == nil {
-			here = append(here, "recognised")
-			ears, err := localEars(r)
-			if err != nil {
-				return server.Voice{}, err
-			}
-			v.Recognizer = ears
-		}
-	}
-	if len(here) > 0 {
-		v.Note = "Speech is " + strings.Join(here, " and ") + " on the bot’s machine, by simple programs for English."
-	}
-	return v, nil
-}
-
-// localEars makes a recognizer of the program that was found.
-func localEars(r local.Report) (speech.Recognizer, error) {
-	transcriber, err := r.Transcriber()
-	if err != nil {
-		return nil, err
-	}
-	return speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber, Latency: localLatency})
-}
-
-// localLatency is how long a local transcription takes at most, as a rule.
-const localLatency = 3 * time.Second
 
 type doctorCmd struct{}
 

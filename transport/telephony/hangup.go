@@ -130,3 +130,15 @@ func errorCode(body []byte) int {
 	n, _ := code.Int64() // 0 is no code
 	return int(n)
 }
+
+// HangUps hangs up at whichever carrier streams a call. Calls of carriers that are
+// not in it are left to them.
+type HangUps map[Carrier]HangUp
+
+// HangUp implements the interface.
+func (h HangUps) HangUp(ctx context.Context, call Info) error {
+	if api := h[call.Carrier]; api != nil {
+		return api.HangUp(ctx, call)
+	}
+	return nil
+}

@@ -21,8 +21,9 @@ type Base struct {
 	node *node
 	loop *loop
 	// to holds, for each direction, where the frame that is under way goes when
-	// nothing is in its way, and two further on, where everything else goes.
-	to [5]handler
+	// nothing is in its way. Before and behind that is the node, where everything
+	// else goes, and what has no direction.
+	to [Upstream + 2]handler
 }
 
 func (b *Base) base() *Base { return b }
@@ -30,14 +31,15 @@ func (b *Base) base() *Base { return b }
 // Push passes f to the neighbour in direction dir. Downstream, control and data
 // frames wait while ordered work of this processor is unfinished. A push against
 // the direction of the walk under way happens when that walk is over. A frame of a
-// turn that is over is dropped.
+// turn that is over is dropped. A dir that is neither [Downstream] nor [Upstream]
+// is a mistake in the processor and panics.
 //
 // Push must stay small enough to be inlined: one call a hop is what the processor's
 // stack of return addresses can follow through a long chain.
 func (b *Base) Push(f frames.Frame, dir Direction) {
 	i := dir
 	if f != b.loop.flying {
-		i += 2
+		i = 0
 	}
 	b.to[i].Process(f, dir)
 }
@@ -73,9 +75,10 @@ func (b *Base) Dirty() { b.loop.markDirty(b.node) }
 // Interrupt asks for an interruption, for example because the user was heard. It
 // happens when the dispatch under way is over and before anything else. Then
 // cause, if not nil, is handed to this processor's Process again, travelling in
-// direction dir, in the new turn. Several requests in one dispatch make one
-// interruption. A processor that is told of interruptions (see [Interrupted]) has a
-// method of that name already and asks with p.Base.Interrupt.
+// direction dir, in the new turn; without a cause dir is of no account. Several
+// requests in one dispatch make one interruption. A processor that is told of
+// interruptions (see [Interrupted]) has a method of that name already and asks with
+// p.Base.Interrupt.
 func (b *Base) Interrupt(reason string, cause frames.Frame, dir Direction) {
 	b.loop.requestInterruption(b.node, reason, cause, dir)
 }

@@ -35,6 +35,7 @@ func (l *loop) requestInterruption(n *node, reason string, f frames.Frame, dir D
 		l.asked, l.reason, l.askedBy = true, reason, n
 	}
 	if f != nil {
+		dir.check()
 		l.causes = append(l.causes, cause{node: n, frame: f, dir: dir})
 	}
 }

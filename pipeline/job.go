@@ -54,8 +54,12 @@ func (j *Job) Context() context.Context { return j.ctx }
 // then. Whatever the outcome, f belongs to the session from now on.
 func (j *Job) Post(f frames.Frame) error { return j.post(f, 0) }
 
-// Push is [Job.Post] past the processor: f is pushed from it in direction dir.
-func (j *Job) Push(f frames.Frame, dir Direction) error { return j.post(f, dir) }
+// Push is [Job.Post] past the processor: f is pushed from it in direction dir, which
+// panics when it is none.
+func (j *Job) Push(f frames.Frame, dir Direction) error {
+	dir.check()
+	return j.post(f, dir)
+}
 
 // post leaves the frame's header alone: it belongs to the loop, which may have the
 // same frame in another branch.

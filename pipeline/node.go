@@ -70,6 +70,7 @@ func (n *node) route() {
 // Process takes what the node's processor pushes, when it is not the frame of a
 // downstream walk or something is in its way.
 func (n *node) Process(f frames.Frame, dir Direction) {
+	dir.check()
 	l := n.loop
 	to := n.prev
 	waiting := n.turned[dir] != 0

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -44,6 +45,37 @@ func TestAPanicInProcessEndsItsSessionAndNamesTheProcessor(t *testing.T) {
 		other.Send(text("alive"))
 		came(t, other, "alive")
 	})
+}
+
+func TestADirectionThatIsNoneEndsTheSessionWithAnErrorThatSaysSo(t *testing.T) {
+	for name, push := range map[string]func(p *stage, f frames.Frame, dir pipeline.Direction){
+		"the frame that came": func(p *stage, f frames.Frame, dir pipeline.Direction) { p.Push(f, dir) },
+		"a new frame":         func(p *stage, _ frames.Frame, dir pipeline.Direction) { p.Push(text("new"), dir) },
+		"from a job": func(p *stage, f frames.Frame, dir pipeline.Direction) {
+			p.Go(sess, func(j *pipeline.Job) { _ = j.Push(f, dir) })
+		},
+		"the cause of an interruption": func(p *stage, f frames.Frame, dir pipeline.Direction) { p.Base.Interrupt("test", f, dir) },
+	} {
+		for _, dir := range []pipeline.Direction{0, pipeline.Upstream + 1} {
+			t.Run(fmt.Sprintf("%s in %s", name, dir), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					s := begin(t, &stage{name: "lost", process: func(p *stage, f frames.Frame, was pipeline.Direction) {
+						if _, ok := f.(*frames.TextFrame); ok {
+							push(p, f, dir)
+							return
+						}
+						p.Push(f, was)
+					}}, &stage{})
+					s.Send(text("a"))
+					err := s.Wait().Err
+					var p *pipeline.PanicError
+					if !errors.As(err, &p) || p.Processor != "lost" || !strings.Contains(err.Error(), fmt.Sprintf("cannot go in direction %d", dir)) {
+						t.Errorf("the session ended with %v", err)
+					}
+				})
+			})
+		}
+	}
 }
 
 func TestFramesInTheHandsOfProcessorsAreToldWhenOneOfThemPanics(t *testing.T) {

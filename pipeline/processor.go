@@ -11,6 +11,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/turnwise/turnwise/frames"
 )
@@ -27,10 +28,20 @@ const (
 
 // String names the direction.
 func (d Direction) String() string {
-	if d == Upstream {
+	switch d {
+	case Downstream:
+		return "downstream"
+	case Upstream:
 		return "upstream"
 	}
-	return "downstream"
+	return fmt.Sprintf("direction %d", uint8(d))
+}
+
+// check panics when d is no direction, such as a variable that was never set.
+func (d Direction) check() {
+	if d != Downstream && d != Upstream {
+		panic(fmt.Sprintf("pipeline: a frame cannot go in direction %d, only Downstream or Upstream", uint8(d)))
+	}
 }
 
 // Processor handles frames. It is implemented by a struct that embeds [Base] and

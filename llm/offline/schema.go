@@ -154,16 +154,19 @@ func members(object json.RawMessage) []member {
 // slot reads one property, following references up to depth.
 func (p *parameters) slot(name string, raw json.RawMessage, depth int) slot {
 	s := slot{name: name, label: words.Identifier(name), most: -1}
+	if depth == 0 {
+		return s
+	}
 	var d property
-	if json.Unmarshal(raw, &d) != nil || depth == 0 {
+	if json.Unmarshal(raw, &d) != nil {
+		s.describe(property{}) // it can be asked for, whatever it is
 		return s
 	}
 	if d.Ref != "" {
 		if target, ok := p.target(d.Ref); ok {
-			inner := p.slot(name, target, depth-1)
-			inner.describe(d)
-			return inner
+			s = p.slot(name, target, depth-1)
 		}
+		s.describe(d)
 		return s
 	}
 	s.min, s.max = tighter(d.Minimum, d.ExclusiveMinimum, typeOf(d), 1), tighter(d.Maximum, d.ExclusiveMaximum, typeOf(d), -1)
@@ -258,11 +261,9 @@ func (p *parameters) alternatives(s *slot, list []json.RawMessage, depth int) ki
 	if len(s.options) > 0 {
 		return kindEnum
 	}
-	for _, raw := range list {
+	for _, raw := range list[:min(len(list), maxEnum)] {
 		if inner := p.slot(s.name, raw, depth-1); inner.kind != kindUnknown {
-			name := s.name
 			*s = inner
-			s.name = name
 			return inner.kind
 		}
 	}

@@ -103,6 +103,11 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("%w: AllowedOrigins: %w", ErrConfig, err)
 		}
 	}
+	for _, h := range c.AllowedHosts {
+		if err := origin.CheckHost(h); err != nil {
+			return fmt.Errorf("%w: AllowedHosts: %w", ErrConfig, err)
+		}
+	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/turnwise/turnwise/internal/origin"
 )
@@ -14,13 +15,21 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	w.Header().Add("Vary", "Origin")
-	if !origin.Allowed(from, origin.Own{Host: r.Host, TLS: r.TLS != nil}, s.origins) {
+	if !origin.Allowed(from, origin.Own{Host: r.Host, TLS: s.secure(r)}, s.origins) {
 		s.metrics.refused.Add(refusedOrigin, 1)
 		refuse(w, http.StatusForbidden, "Pages of "+from+" may not use this server. Its operator can allow them.")
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", from)
 	return true
+}
+
+// secure reports whether the client speaks to the server over TLS, as far as that can
+// be known: the connection itself is, a proxy says so, or it is for the public
+// address and that is.
+func (s *Server) secure(r *http.Request) bool {
+	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") ||
+		s.public != nil && s.public.Scheme == "https" && strings.EqualFold(s.public.Host, r.Host)
 }
 
 // servePreflight answers a browser that asks what it may send; methods are those of

@@ -33,6 +33,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET /metrics", s.metrics)
 	}
 	mux.HandleFunc("/", s.servePage)
+	s.mux = mux
 	return s.guard(mux)
 }
 
@@ -87,17 +88,28 @@ func (s *Server) serveReady(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, "ready")
 }
 
+// servePage serves the page's files, and answers for the addresses that are served
+// for some methods only when a request has another one.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	a, isFile := s.page[strings.TrimPrefix(r.URL.Path, "/")]
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch {
+	case reads && isFile:
+		serveAsset(w, r, a)
+	case !reads && (isFile || s.readable(r)):
 		refuseMethod(w, r, "GET, HEAD")
-		return
-	}
-	a, ok := s.page[strings.TrimPrefix(r.URL.Path, "/")]
-	if !ok {
+	default:
 		refuse(w, http.StatusNotFound, "There is nothing at this address.")
-		return
 	}
-	serveAsset(w, r, a)
+}
+
+// readable reports whether there is something else than a file of the page to GET
+// where r goes.
+func (s *Server) readable(r *http.Request) bool {
+	asked := *r
+	asked.Method = http.MethodGet
+	_, pattern := s.mux.Handler(&asked)
+	return pattern != "/" && pattern != ""
 }
 
 func (s *Server) serveFlow(w http.ResponseWriter, _ *http.Request) {
@@ -148,7 +160,7 @@ func (s *Server) socketURL(r *http.Request) string {
 	if prefix, ok := strings.CutSuffix(asked, r.URL.Path); ok && strings.HasPrefix(prefix, "/") {
 		u.Path = prefix + u.Path
 	}
-	secure := r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+	secure := s.secure(r)
 	if s.public != nil {
 		u.Host, u.Path = s.public.Host, strings.TrimSuffix(s.public.Path, "/")+"/ws"
 		secure = s.public.Scheme == "https"

@@ -102,6 +102,7 @@ func TestRefusalsAreJSONWithADetail(t *testing.T) {
 		{http.MethodGet, "/nothing", http.StatusNotFound},
 		{http.MethodGet, "/../server.go", http.StatusNotFound},
 		{http.MethodGet, "/index.html", http.StatusNotFound},
+		{http.MethodPost, "/nothing", http.StatusNotFound},
 		{http.MethodDelete, "/", http.StatusMethodNotAllowed},
 		{http.MethodPut, "/connect", http.StatusMethodNotAllowed},
 		{http.MethodGet, "/ws", http.StatusBadRequest},
@@ -119,7 +120,7 @@ func TestRefusalsAreJSONWithADetail(t *testing.T) {
 func TestARefusedMethodNamesThoseThatAreTaken(t *testing.T) {
 	_, address := serve(t, server.Config{})
 	for path, want := range map[string]string{
-		"/": "GET, HEAD", "/healthz": "GET, HEAD", "/ws": "GET", "/connect": "POST, OPTIONS", "/start": "POST, OPTIONS",
+		"/": "GET, HEAD", "/app.js": "GET, HEAD", "/healthz": "GET, HEAD", "/api/flow": "GET, HEAD", "/metrics": "GET, HEAD", "/ws": "GET", "/connect": "POST, OPTIONS", "/start": "POST, OPTIONS",
 		"/api/offer": "PATCH, POST, OPTIONS", "/sessions/1/api/offer": "PATCH, POST, OPTIONS",
 	} {
 		if a := do(t, http.MethodDelete, address+path); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != want {
@@ -222,8 +223,10 @@ func TestABotWithoutAFlowHasNoGraph(t *testing.T) {
 func TestTheServerWithoutPageAndMetricsHasNone(t *testing.T) {
 	_, address := serve(t, server.Config{NoPage: true, NoMetrics: true})
 	for _, path := range []string{"/", "/app.js", "/metrics"} {
-		if a := do(t, http.MethodGet, address+path); a.status != http.StatusNotFound {
-			t.Errorf("GET %s: %d", path, a.status)
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if a := do(t, method, address+path); a.status != http.StatusNotFound {
+				t.Errorf("%s %s: %d", method, path, a.status)
+			}
 		}
 	}
 }
@@ -311,6 +314,42 @@ func TestOnlyListedOriginsMayConnect(t *testing.T) {
 	}
 }
 
+// Whoever is on the way between a browser and a server with TLS can write a plain
+// page of the server's name, but not one over TLS.
+func TestAPlainPageMayNotUseAServerWithTLS(t *testing.T) {
+	for _, c := range []struct {
+		name, public, proto, scheme string
+		status                      int
+	}{
+		{"a plain page of a plain server", "", "", "http", 200},
+		{"a page over TLS of a server behind a proxy that says nothing", "", "", "https", 200},
+		{"a page over TLS behind a proxy that tells", "", "https", "https", 200},
+		{"a plain page behind a proxy that tells", "", "https", "http", 403},
+		{"a plain page of the public address with TLS", "https://OWN", "", "http", 403},
+		{"a page of the public address with TLS", "https://OWN", "", "https", 200},
+		{"a plain page of the server's own address beside the public one", "https://bot.example", "", "http", 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := l.Addr().String()
+			srv, err := server.New(server.Config{Bot: testBot(), PublicURL: strings.Replace(c.public, "OWN", own, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hs := &httptest.Server{Listener: l, Config: &http.Server{Handler: srv.Handler()}}
+			hs.Start()
+			defer hs.Close()
+			if a := do(t, http.MethodPost, hs.URL+"/connect", "Origin", c.scheme+"://"+own, "X-Forwarded-Proto", c.proto); a.status != c.status {
+				t.Errorf("status %d, not %d", a.status, c.status)
+			}
+			http.DefaultClient.CloseIdleConnections()
+		})
+	}
+}
+
 func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 	for field, cfg := range map[string]server.Config{
 		"Bot":            {},
@@ -320,6 +359,7 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		"ConnectBurst":   {Bot: testBot(), ConnectBurst: 1 << 62},
 		"Drain":          {Bot: testBot(), Drain: -1},
 		"PublicURL":      {Bot: testBot(), PublicURL: "bot.example"},
+		"AllowedHosts":   {Bot: testBot(), AllowedHosts: []string{"bot.example:8080"}},
 		"AllowedOrigins": {Bot: testBot(), AllowedOrigins: []string{"shop.example/x"}},
 	} {
 		if _, err := server.New(cfg); err == nil || !strings.Contains(err.Error(), field) {

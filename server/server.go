@@ -28,6 +28,7 @@ type Server struct {
 	upgrader *websocket.Upgrader
 	calls    *exchange
 	phones   *switchboard // nil without Config.Phone
+	mux      *http.ServeMux
 	handler  http.Handler
 	// localOnly tells that only this machine reaches the server.
 	localOnly atomic.Bool

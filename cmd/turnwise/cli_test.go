@@ -49,6 +49,7 @@ func TestTheCommandLine(t *testing.T) {
 		{"a pace below none", "chat --pace=-1ms", nil, 2, "", "--pace"},
 		{"and for the stand-in's server", "offline-llm --pace=-1ms", nil, 2, "", "--pace"},
 		{"an origin that is none", "serve --allow-origin shop", nil, 2, "", "as in https://app.example.org"},
+		{"a host that is an address", "serve --allow-host https://bot.example", nil, 2, "", "--allow-host: \"https://bot.example\" is not a host name"},
 		{"an unknown model kind", "serve --llm magic", nil, 2, "", "--llm"},
 		{"an unknown log format", "version --log-format xml", nil, 2, "", "--log-format"},
 		{"a model without a server", "serve --model gpt-4.1-mini", nil, 2, "", "--llm openai"},

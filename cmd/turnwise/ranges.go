@@ -22,6 +22,11 @@ func (c *serveCmd) check() error {
 			err = errors.Join(err, fmt.Errorf("--allow-origin: %w", bad))
 		}
 	}
+	for _, h := range c.AllowedHosts {
+		if bad := origin.CheckHost(h); bad != nil {
+			err = errors.Join(err, fmt.Errorf("--allow-host: %w", bad))
+		}
+	}
 	if err != nil {
 		return usageError(err.Error())
 	}

@@ -15,8 +15,11 @@ import (
 // Any is the entry of a list that lets every page in.
 const Any = "*"
 
-// ErrMalformed is wrapped by the errors of [Check].
-var ErrMalformed = errors.New("not an origin")
+// Errors that those of [Check] and [CheckHost] wrap.
+var (
+	ErrMalformed = errors.New("not an origin")
+	ErrHost      = errors.New("not a host name")
+)
 
 // Check reports what is wrong with an entry of a list. An origin is scheme and host,
 // with the port if it is not the scheme's own: https://app.example.org:8443.
@@ -26,6 +29,14 @@ func Check(entry string) error {
 	}
 	if _, ok := parse(entry); !ok {
 		return fmt.Errorf("%q is %w; write scheme and host, as in https://app.example.org, or * for all", entry, ErrMalformed)
+	}
+	return nil
+}
+
+// CheckHost reports what is wrong with the name of a host.
+func CheckHost(name string) error {
+	if name == "" || strings.ContainsAny(name, ":/?#@[]*% \t") {
+		return fmt.Errorf("%q is %w; write it without scheme and port, as in bot.internal", name, ErrHost)
 	}
 	return nil
 }

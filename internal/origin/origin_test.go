@@ -52,3 +52,14 @@ func TestAListTakesOrigins(t *testing.T) {
 		}
 	}
 }
+
+func TestAHostIsANameAndNothingMore(t *testing.T) {
+	for name, good := range map[string]bool{
+		"bot.internal": true, "bot": true, "": false, "bot.internal:80": false, "https://bot.internal": false,
+		"bot.internal/x": false, "*.internal": false, "a@bot": false, "two names": false,
+	} {
+		if err := origin.CheckHost(name); (err == nil) != good || err != nil && !errors.Is(err, origin.ErrHost) {
+			t.Errorf("CheckHost(%q) = %v", name, err)
+		}
+	}
+}

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"os/exec"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,46 +12,92 @@ import (
 	"github.com/turnwise/turnwise/test/peer"
 )
 
-func TestATableIsAskedForAloudInTheBrowser(t *testing.T) {
-	if r := local.Find(t.Context()); len(r.Install()) > 0 || !r.Flite.Found() {
+// stopWithin is how long the bot may be heard after the page was told that the user
+// speaks: what was on its way, and what the browser holds back against a bad network.
+const stopWithin = 0.2
+
+func click(t *testing.T, p *browser.Page, id string) {
+	t.Helper()
+	if err := chromedp.Do(p.Context, chromedp.Click(chromedp.ID(id))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is a JavaScript expression: the page shows a variable with a value.
+func state(name, value string) string {
+	return `document.getElementById('state').innerText.replace(/\s+/g, ' ').toLowerCase().includes('` + name + ` ` + value + `')`
+}
+
+func TestATableIsBookedByVoiceInTheBrowser(t *testing.T) {
+	if r := local.Find(t.Context()); len(r.Install()) > 0 {
 		peer.Missing(t, "no local voice: "+r.String())
 	}
-	flite, sox := peer.Program(t, "flite"), peer.Program(t, "sox")
-	dir := t.TempDir()
-	said, microphone := filepath.Join(dir, "said.wav"), filepath.Join(dir, "mic.wav")
-	// The sound starts with the call: the user waits for the greeting to be over.
-	for _, args := range [][]string{
-		{flite, "-voice", "rms", "-o", said, "-t", "i would like to book a table for four people"},
-		{sox, said, "-r", "48000", "-c", "1", "-b", "16", microphone, "norm", "-4", "pad", "9", "2"},
-	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
 	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-level", "warn", "--drain", "1ms")
-	p := browser.Open(t, address, 3*time.Minute,
-		chromedp.Flag("use-file-for-fake-audio-capture", microphone+"%noloop"),
-		chromedp.Flag("allow-loopback-in-peer-connection", true),
-		chromedp.Flag("disable-features", "WebRtcHideLocalIpsWithMdns"))
+	p := browser.Open(t, address, 4*time.Minute, browser.Calls()...)
 	at(t, p, "greeting")
 	shows(t, p, "the microphone", `!document.getElementById('talk').hidden`)
-	if err := chromedp.Do(p.Context, chromedp.Click(chromedp.ID("talk"))); err != nil {
-		t.Fatal(err)
+	line := browser.OpenLine(t, p)
+	says := func(text string) {
+		t.Helper()
+		samples, rate := peer.Speech(t, text)
+		line.Say(t, samples, rate)
+		t.Logf("said: %s", text)
 	}
+	answered := func() {
+		t.Helper()
+		shows(t, p, "that the bot has answered", line.Spoken(500*time.Millisecond, 1200*time.Millisecond))
+	}
+	click(t, p, "talk")
 	shows(t, p, "a call", `!document.getElementById('call-bar').hidden && document.getElementById('status').dataset.state === 'ready'`)
 	shows(t, p, "that the bot speaks", `document.getElementById('call-state').dataset.who === 'bot'`)
-	shows(t, p, "what was heard", `document.querySelector('.message.user .body')?.textContent.includes('table')`)
-	shows(t, p, "the flow a step further", `document.querySelector('.node.current')?.dataset.node === 'date_time'`)
-	shows(t, p, "the size of the party", `document.getElementById('state').innerText.replace(/\s+/g, ' ').includes('party size 4')`)
-	shows(t, p, "that the bot answers aloud", `document.getElementById('call-state').dataset.who === 'bot'`)
+	answered()
+
+	says("i would like to book a table for four people")
+	shows(t, p, "the size of the party", state("party size", "4"))
+	answered()
 	keep(t, p, "call")
-	if err := chromedp.Do(p.Context, chromedp.Click(chromedp.ID("mute"))); err != nil {
-		t.Fatal(err)
-	}
-	shows(t, p, "that it is muted", `document.getElementById('mute').getAttribute('aria-pressed') === 'true'`)
-	if err := chromedp.Do(p.Context, chromedp.Click(chromedp.ID("hang-up"))); err != nil {
-		t.Fatal(err)
-	}
+	says("we would like to come tomorrow at half past seven in the evening")
+	shows(t, p, "the time", state("time", "19:30"))
+	answered()
+	says("my name is mary johnson")
+	shows(t, p, "the name", state("name", "mary johnson"))
+
+	// The booking is read back at length: the answer comes in the middle of it.
+	shows(t, p, "that it is being read back", line.Spoken(1500*time.Millisecond, 0))
+	says("yes that is right")
+	shows(t, p, "the reference", `document.getElementById('state').innerText.toLowerCase().includes('reference')`)
+	shows(t, p, "the farewell", `[...document.querySelectorAll('.message.bot .body')].at(-1).textContent.includes('Goodbye')`)
 	shows(t, p, "that the call is over", `document.getElementById('call-bar').hidden && !document.getElementById('after').hidden`)
+	for name, value := range map[string]string{"party size": "4", "time": "19:30", "name": "mary johnson"} {
+		shows(t, p, name, state(name, value))
+	}
 	shows(t, p, "no trouble", `!document.querySelector('.trouble')`)
+	if e := p.ExternalRequests(); len(e) > 0 {
+		t.Errorf("the page asked elsewhere: %v", e)
+	}
+	stopsWhenTalkedOver(t, line.Report(t))
+}
+
+// stopsWhenTalkedOver checks that the last thing said stopped the bot at once.
+func stopsWhenTalkedOver(t *testing.T, r browser.LineReport) {
+	t.Helper()
+	begun := r.Said[len(r.Said)-1]
+	told := r.Told("user-started-speaking", begun[0])
+	last := r.LastHeard(begun[0], r.Told("bot-started-speaking", told))
+	if told == 0 || last == 0 {
+		t.Fatalf("the bot was not interrupted: the user spoke from %.2f to %.2f s, was noticed at %.2f s, and the bot last heard at %.2f s", begun[0], begun[1], told, last)
+	}
+	t.Logf("talked over: noticed after %.0f ms, the bot silent %.0f ms after that", 1000*(told-begun[0]), 1000*(last-told))
+	if last-told > stopWithin {
+		t.Errorf("the bot was heard for %.0f ms after the page was told that the user speaks", 1000*(last-told))
+	}
+	var words []string
+	for _, m := range r.Messages {
+		if m.Type == "bot-output" {
+			words = append(words, m.Text())
+		}
+	}
+	if all := strings.Join(words, " "); strings.Count(all, "everything right") > 1 {
+		t.Errorf("the bot repeated itself: %s", all)
+	}
 }

@@ -1,0 +1,119 @@
+package server_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/turnwise/turnwise/audio"
+	"github.com/turnwise/turnwise/flows"
+	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/server"
+	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/test/browser"
+)
+
+// beeping is a synthesizer that beeps once for each word, so that words can be counted
+// by anybody who hears them.
+type beeping struct{}
+
+// beepTime is how long a word takes, of which beepSound is a beep.
+const (
+	beepTime  = 300 * time.Millisecond
+	beepSound = 180 * time.Millisecond
+)
+
+func (beeping) Rate() int { return 24000 }
+
+func (beeping) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
+	for i, word := range strings.Fields(u.Text) {
+		samples := append(hum(24000, botTone, beepSound), make([]int16, audio.Mono(24000).Samples(beepTime-beepSound))...)
+		at := time.Duration(i) * beepTime
+		s := speech.Speech{Samples: samples, Words: []speech.Word{{Text: word, Start: at, End: at + beepSound}}}
+		if err := emit(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remembering keeps what a model was asked.
+type remembering struct {
+	llm.Model
+	mu    sync.Mutex
+	asked []frames.Snapshot
+}
+
+// Stream notes the request and answers.
+func (r *remembering) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
+	r.mu.Lock()
+	r.asked = append(r.asked, req.Context)
+	r.mu.Unlock()
+	return r.Model.Stream(ctx, req)
+}
+
+// said is what the last request has of the bot's words.
+func (r *remembering) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var words []string
+	for _, e := range r.asked[len(r.asked)-1].Entries {
+		if m := e.Message(); m.Role == frames.RoleAssistant && m.Text != "" {
+			words = append(words, m.Text)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func TestTheContextHoldsTheWordsThatThePageHeard(t *testing.T) {
+	model := &remembering{Model: &parrot{}}
+	bot := testBot()
+	bot.Model = model
+	long := strings.TrimSpace(strings.Repeat("word after ", 30)) + "."
+	bot.Start = func() *flows.NodeConfig { n := hello(); n.TaskMessages = say(long); return n }
+	voice := scripted("take_name please")
+	_, address := serve(t, server.Config{Bot: bot, Voice: func() server.Voice {
+		v := voice()
+		v.Synthesizer = beeping{}
+		return v
+	}})
+	p := browser.Open(t, address, pageLimit, browser.Calls()...)
+	shows(t, p, "the microphone", `!document.getElementById('talk').hidden`)
+	line := browser.OpenLine(t, p)
+	if err := chromedp.Do(p.Context, chromedp.Click(chromedp.ID("talk"))); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "that the bot is in the middle of its sentence", line.Spoken(7*beepSound, 0))
+	line.Say(t, hum(16000, 300, 900*time.Millisecond), 16000)
+	shows(t, p, "the answer", bubble("bot", "Goodbye, Ada."))
+
+	r := line.Report(t)
+	begun := r.Said[0]
+	told := r.Told("user-started-speaking", begun[0])
+	next := r.Told("bot-started-speaking", told)
+	last := r.LastHeard(begun[0], next)
+	if told == 0 || next == 0 || last == 0 {
+		t.Fatalf("the bot was not interrupted: %+v", r)
+	}
+	if after := last - told; after > 0.2 {
+		t.Errorf("the bot was heard for %.0f ms after the page was told that the user speaks", 1000*after)
+	}
+	heard := 0
+	for _, beep := range r.Heard {
+		if beep[0] < last {
+			heard++
+		}
+	}
+	said := strings.TrimSuffix(model.said(), ".")
+	kept := len(strings.Fields(said))
+	t.Logf("noticed after %.0f ms, silent %.0f ms later; %d words heard, %d kept", 1000*(told-begun[0]), 1000*(last-told), heard, kept)
+	if kept < heard-1 || kept > heard+1 || !strings.HasPrefix(long, said) {
+		t.Errorf("the page heard %d words; the context holds %d: %q", heard, kept, said)
+	}
+}

@@ -16,11 +16,18 @@ const (
 	// telling is how much of a secret's beginning gives it away, in bytes: servers
 	// repeat keys cut short. Shorter secrets are found only whole.
 	telling = 8
+	// tellingEnds is how much of both ends of a secret, together, gives away that
+	// what stands between them is a secret with its middle left out.
+	tellingEnds = 6
 )
 
 // Cleaner makes texts from outside fit for logs. It is safe for concurrent use.
 type Cleaner struct {
-	whole  *strings.Replacer
+	// secrets are the longest first.
+	secrets []string
+	// whole replaces them.
+	whole *strings.Replacer
+	// begins are the telling beginnings of those that are long enough.
 	begins []string
 }
 
@@ -29,7 +36,7 @@ func NewCleaner(secrets []string) Cleaner {
 	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == "" })
 	// A secret that is part of another must not leave the rest of it behind.
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	var c Cleaner
+	c := Cleaner{secrets: secrets}
 	pairs := make([]string, 0, 2*len(secrets))
 	for _, s := range secrets {
 		pairs = append(pairs, s, redacted)
@@ -48,7 +55,7 @@ func (c Cleaner) Text(s string) string {
 	for _, begin := range c.begins {
 		s = cutShort(s, begin)
 	}
-	s = masked(s)
+	s = c.gaps(masked(s))
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
@@ -75,10 +82,12 @@ func cutShort(s, begin string) string {
 	}
 }
 
+// around are the characters that end a word.
+const around = " \t\r\n\"'`<>(){},;:="
+
 // masked redacts what servers make of a key that they repeat: some of its
 // characters with asterisks for the rest.
 func masked(s string) string {
-	const around = " \t\r\n\"'`<>(){},;:="
 	for from := 0; ; {
 		i := strings.Index(s[from:], "***")
 		if i < 0 {
@@ -93,6 +102,38 @@ func masked(s string) string {
 		s = s[:begin] + redacted + s[end:]
 		from = begin + len(redacted)
 	}
+}
+
+// gaps redacts words that are both ends of a secret with dots or bullets for the rest.
+func (c Cleaner) gaps(s string) string {
+	for _, gap := range []string{"...", "…", "••"} {
+		for from := 0; ; {
+			i := strings.Index(s[from:], gap)
+			if i < 0 {
+				break
+			}
+			i += from
+			begin := strings.LastIndexAny(s[:i], around) + 1
+			last := i + len(s[i:]) - len(strings.TrimLeft(s[i:], ".…•"))
+			end := len(s)
+			if n := strings.IndexAny(s[last:], around); n >= 0 {
+				end = last + n
+			}
+			from = last
+			if c.hasEnds(s[begin:i], strings.TrimRight(s[last:end], ".!?")) {
+				s = s[:begin] + redacted + s[end:]
+				from = begin + len(redacted)
+			}
+		}
+	}
+	return s
+}
+
+// hasEnds reports whether a secret has these ends, and they are long enough to tell.
+func (c Cleaner) hasEnds(begin, end string) bool {
+	return len(begin)+len(end) >= tellingEnds && slices.ContainsFunc(c.secrets, func(s string) bool {
+		return len(s) > len(begin)+len(end) && strings.HasPrefix(s, begin) && strings.HasSuffix(s, end)
+	})
 }
 
 // Error gives err a clean text. The error itself can still be found in it with

@@ -32,7 +32,7 @@ func TestATableIsBookedByVoiceInTheBrowser(t *testing.T) {
 	if r := local.Find(t.Context()); len(r.Install()) > 0 {
 		peer.Missing(t, "no local voice: "+r.String())
 	}
-	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-level", "warn", "--drain", "1ms")
+	address := serving(t, 0, "serve", "--addr", "127.0.0.1:0", "--log-level", "warn", "--drain", "10s")
 	p := browser.Open(t, address, 4*time.Minute, browser.Calls()...)
 	at(t, p, "greeting")
 	shows(t, p, "the microphone", `!document.getElementById('talk').hidden`)

@@ -20,13 +20,16 @@ const (
 // server-message. It holds nothing private: causes of failures are in the log.
 type FlowMessage struct {
 	// Kind is "flow".
-	Kind  string `json:"kind"`
+	Kind string `json:"kind"`
+	// Event is one of the names above.
 	Event string `json:"event"`
 	// Node and Previous are names of nodes.
-	Node     string         `json:"node,omitempty"`
-	Previous string         `json:"previous,omitempty"`
-	Detail   string         `json:"detail,omitempty"`
-	State    map[string]any `json:"state,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Previous string `json:"previous,omitempty"`
+	// Detail says more, as told there; may be empty.
+	Detail string `json:"detail,omitempty"`
+	// State is all variables, after a change of one.
+	State map[string]any `json:"state,omitempty"`
 }
 
 // NewFlowMessage says what a client is told of an event; it reports false when it

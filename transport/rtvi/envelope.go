@@ -26,10 +26,13 @@ var (
 
 // Envelope is a message as it travels, in either direction.
 type Envelope struct {
+	// Label is [Label] in every message of the protocol.
 	Label string `json:"label"`
-	Type  Type   `json:"type"`
+	// Type says what Data is.
+	Type Type `json:"type"`
 	// ID names a request; its answer carries the same. Many messages have none.
-	ID   string          `json:"id,omitempty"`
+	ID string `json:"id,omitempty"`
+	// Data is the message's own object; may be absent.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 

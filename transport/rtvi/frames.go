@@ -21,6 +21,7 @@ type ClientReadyFrame struct {
 // a system frame: it does not wait behind speech.
 type MessageFrame struct {
 	frames.SystemFrame
+	// Type is the envelope's type.
 	Type Type
 	// ID is the envelope's id; may be empty.
 	ID string

@@ -18,12 +18,15 @@ const (
 // StartReply is what a client gets that asks how to call, in the form that the client
 // libraries take.
 type StartReply struct {
-	SessionID string    `json:"sessionId"`
-	ICE       ICEConfig `json:"iceConfig"`
+	// SessionID is the id to call with.
+	SessionID string `json:"sessionId"`
+	// ICE is what finds the way to the server.
+	ICE ICEConfig `json:"iceConfig"`
 }
 
 // ICEConfig is what a client needs to find a way to the server.
 type ICEConfig struct {
+	// Servers are the STUN and TURN servers to use; may be empty.
 	Servers []ICEServer `json:"iceServers"`
 }
 

@@ -37,11 +37,21 @@ func TestATableIsBookedByVoiceInTheBrowser(t *testing.T) {
 	at(t, p, "greeting")
 	shows(t, p, "the microphone", `!document.getElementById('talk').hidden`)
 	line := browser.OpenLine(t, p)
-	says := func(text string) {
+	// understood says something until the page shows what it leads to. Who is not
+	// understood, on a machine that is busy with other things, says it again.
+	understood := func(text, what, expression string) {
 		t.Helper()
 		samples, rate := peer.Speech(t, text)
-		line.Say(t, samples, rate)
-		t.Logf("said: %s", text)
+		for range 3 {
+			line.Say(t, samples, rate)
+			answered := line.Spoken(300*time.Millisecond, 1200*time.Millisecond)
+			shows(t, p, what, expression+" || "+answered)
+			if browser.Eval[bool](t, p, expression) {
+				return
+			}
+			t.Logf("%q was not understood", text)
+		}
+		shows(t, p, what, expression)
 	}
 	answered := func() {
 		t.Helper()
@@ -52,20 +62,17 @@ func TestATableIsBookedByVoiceInTheBrowser(t *testing.T) {
 	shows(t, p, "that the bot speaks", `document.getElementById('call-state').dataset.who === 'bot'`)
 	answered()
 
-	says("i would like to book a table for four people")
-	shows(t, p, "the size of the party", state("party size", "4"))
+	understood("i would like to book a table for four people", "the size of the party", state("party size", "4"))
 	answered()
 	keep(t, p, "call")
-	says("we would like to come tomorrow at half past seven in the evening")
-	shows(t, p, "the time", state("time", "19:30"))
+	understood("we would like to come tomorrow at half past seven in the evening", "the time", state("time", "19:30"))
 	answered()
-	says("my name is mary johnson")
-	shows(t, p, "the name", state("name", "mary johnson"))
+	understood("my name is mary johnson", "the name", state("name", "mary johnson"))
 
 	// The booking is read back at length: the answer comes in the middle of it.
 	shows(t, p, "that it is being read back", line.Spoken(1500*time.Millisecond, 0))
-	says("yes that is right")
-	shows(t, p, "the reference", `document.getElementById('state').innerText.toLowerCase().includes('reference')`)
+	over := len(line.Report(t).Said)
+	understood("yes that is right", "the reference", `document.getElementById('state').innerText.toLowerCase().includes('reference')`)
 	shows(t, p, "the farewell", `[...document.querySelectorAll('.message.bot .body')].at(-1).textContent.includes('Goodbye')`)
 	shows(t, p, "that the call is over", `document.getElementById('call-bar').hidden && !document.getElementById('after').hidden`)
 	for name, value := range map[string]string{"party size": "4", "time": "19:30", "name": "mary johnson"} {
@@ -75,13 +82,13 @@ func TestATableIsBookedByVoiceInTheBrowser(t *testing.T) {
 	if e := p.ExternalRequests(); len(e) > 0 {
 		t.Errorf("the page asked elsewhere: %v", e)
 	}
-	stopsWhenTalkedOver(t, line.Report(t))
+	stopsWhenTalkedOver(t, line.Report(t), over)
 }
 
-// stopsWhenTalkedOver checks that the last thing said stopped the bot at once.
-func stopsWhenTalkedOver(t *testing.T, r browser.LineReport) {
+// stopsWhenTalkedOver checks that what was said over the bot stopped it at once.
+func stopsWhenTalkedOver(t *testing.T, r browser.LineReport, over int) {
 	t.Helper()
-	begun := r.Said[len(r.Said)-1]
+	begun := r.Said[over]
 	told := r.Told("user-started-speaking", begun[0])
 	last := r.LastHeard(begun[0], r.Told("bot-started-speaking", told))
 	if told == 0 || last == 0 {

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"time"
@@ -21,6 +22,10 @@ type Config struct {
 	Voice func() Voice
 	// Phone takes calls that carriers stream; nil takes none.
 	Phone *Phone
+	// Record, when not nil, has every call recorded as a stereo WAV stream: the caller
+	// on the left, the bot on the right. It gives the file for a session, which is
+	// closed at the end of the call; an error has the call go on without.
+	Record func(session string) (io.WriteCloser, error)
 	// Addr is where [Server.Run] listens, e.g. ":8080" (the default) or
 	// "127.0.0.1:0".
 	Addr string

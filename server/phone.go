@@ -11,9 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/turnwise/turnwise/audio/vad"
 	"github.com/turnwise/turnwise/pipeline"
-	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/transport/telephony"
 )
 
@@ -178,9 +176,11 @@ func (b *switchboard) line(conn *telephony.Conn) *line {
 		output: conn.Output(), remote: conn.RemoteAddr().String(), reject: conn.Reject, dropped: conn.Dropped,
 		run: func(session *Session) error { return conn.Run(session.ctx, session.task.Load()) },
 		equip: func(cfg *SessionConfig) error {
-			buffer := &speech.Buffer{}
-			conn.Play(buffer)
-			return s.calls.voices(cfg, buffer, conn.OutputRate())
+			source, err := s.calls.voices(cfg, conn.OutputRate())
+			if err == nil {
+				conn.Play(source)
+			}
+			return err
 		},
 		stats: func() []any {
 			info := conn.Info()
@@ -193,33 +193,6 @@ func (b *switchboard) line(conn *telephony.Conn) *line {
 func (b *switchboard) close() {
 	b.calls.Wait()
 	b.exchange.Close()
-}
-
-// voices gives a session ears and a mouth whose sound goes into the buffer at rate Hz.
-func (x *exchange) voices(cfg *SessionConfig, buffer *speech.Buffer, rate int) error {
-	v := x.voice()
-	detector, err := x.detector()
-	if err != nil {
-		return err
-	}
-	if cfg.Listen, err = v.ears(detector, &x.filters); err != nil {
-		return err
-	}
-	cfg.Speak, err = v.mouth(buffer, rate, &x.filters)
-	return err
-}
-
-// detector makes a voice activity detector.
-func (x *exchange) detector() (vad.Detector, error) {
-	x.mu.Lock()
-	if x.detectors == nil {
-		if x.detectors = x.voice().Detector; x.detectors == nil {
-			x.detectors = sileroDetectors()
-		}
-	}
-	make := x.detectors
-	x.mu.Unlock()
-	return make()
 }
 
 // isPhoneEnd tells how a call that a carrier streamed ended; ok is false for other

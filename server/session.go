@@ -38,6 +38,8 @@ type SessionConfig struct {
 	OnFailure func(error)
 	// Observers see every frame at every hop.
 	Observers []pipeline.Observer
+	// release, when not nil, lets go what the session was given, behind its end.
+	release func()
 }
 
 // Session is one conversation, as the [Bot] sees it that builds its pipeline. The

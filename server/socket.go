@@ -96,6 +96,9 @@ func (s *Server) converse(ctx context.Context, conn *line) {
 		conn.reject("The bot could not be started.")
 		return
 	}
+	if session.cfg.release != nil {
+		defer session.cfg.release()
+	}
 	task, err := session.Build(ctx, s.cfg.Bot)
 	if err != nil {
 		s.metrics.refused.Add(refusedBot, 1)

@@ -7,6 +7,7 @@ import (
 	"github.com/turnwise/turnwise/audio/resample"
 	"github.com/turnwise/turnwise/audio/vad"
 	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/recording"
 	"github.com/turnwise/turnwise/transport/webrtc"
 )
 
@@ -114,9 +115,45 @@ func (x *exchange) line(conn *webrtc.Conn, remote string) *line {
 
 // equip gives a session ears and a mouth.
 func (x *exchange) equip(conn *webrtc.Conn, cfg *SessionConfig) error {
+	source, err := x.voices(cfg, conn.OutputRate())
+	if err == nil {
+		conn.Play(source)
+	}
+	return err
+}
+
+// voices gives a session ears and a mouth, and has it recorded when that is wanted. The
+// sound is to be read from the source, at rate Hz.
+func (x *exchange) voices(cfg *SessionConfig, rate int) (recording.Source, error) {
+	v := x.voice()
+	detector, err := x.detector()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Listen, err = v.ears(detector, &x.filters); err != nil {
+		return nil, err
+	}
 	buffer := &speech.Buffer{}
-	conn.Play(buffer)
-	return x.voices(cfg, buffer, conn.OutputRate())
+	if cfg.Speak, err = v.mouth(buffer, rate, &x.filters); err != nil {
+		return nil, err
+	}
+	if x.server.cfg.Record == nil {
+		return buffer, nil
+	}
+	return x.server.record(cfg, buffer, rate), nil
+}
+
+// detector makes a voice activity detector.
+func (x *exchange) detector() (vad.Detector, error) {
+	x.mu.Lock()
+	if x.detectors == nil {
+		if x.detectors = x.voice().Detector; x.detectors == nil {
+			x.detectors = sileroDetectors()
+		}
+	}
+	make := x.detectors
+	x.mu.Unlock()
+	return make()
 }
 
 // callStats are the fields of a call's last log line.

@@ -34,13 +34,17 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
+	record, err := c.recordings()
+	if err != nil {
+		return err
+	}
 	bot := lateBot(sync.OnceValue(func() *server.FlowBot { return newBot(model, info) }))
 	idle := c.IdleTimeout
 	if idle == 0 {
 		idle = -1
 	}
 	srv, err := server.New(server.Config{
-		Bot: bot, Voice: voice, Phone: phone, Logger: log, Version: version(),
+		Bot: bot, Voice: voice, Phone: phone, Record: record, Logger: log, Version: version(),
 		MaxSessions: c.MaxSessions, ConnectRate: c.ConnectRate, ConnectBurst: 2 * c.ConnectRate,
 		IdleTimeout: idle, Drain: max(c.Drain, time.Nanosecond),
 		AllowedOrigins: c.AllowedOrigins, AllowedHosts: c.AllowedHosts, PublicURL: c.PublicURL, NoMetrics: c.NoMetrics,

@@ -29,6 +29,7 @@ type voiceFlags struct {
 	TTSVoice string `name:"tts-voice" default:"coral" placeholder:"NAME" help:"Its voice, with --tts openai (${default})."`
 	STTURL   string `name:"stt-url" placeholder:"URL" help:"Address of a server with OpenAI's transcriptions, e.g. http://localhost:8000/v1, when it is not OpenAI's own."`
 	TTSURL   string `name:"tts-url" placeholder:"URL" help:"The same for speech."`
+	Record   string `placeholder:"DIR" help:"Record every call there, as a stereo WAV file with the session's id for its name. Tell the callers."`
 	Language string `placeholder:"TAG" help:"What callers speak, e.g. en or de-CH, with --stt openai; the default lets the model find out."`
 }
 

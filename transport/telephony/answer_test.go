@@ -171,7 +171,7 @@ func TestCallsAreHungUpAtTheirCarriers(t *testing.T) {
 func TestCredentialsAreNotPrintedAsJSON(t *testing.T) {
 	// They stand in configurations, which programs print.
 	for _, api := range []any{telephony.TwilioAPI{AuthToken: "s3cret"}, telephony.TelnyxAPI{Key: "s3cret"}, telephony.PlivoAPI{AuthToken: "s3cret"}} {
-		if out := fmt.Sprintf("%s", mustJSON(t, api)); strings.Contains(out, "s3cret") {
+		if out := string(mustJSON(t, api)); strings.Contains(out, "s3cret") {
 			t.Errorf("printed %s", out)
 		}
 	}

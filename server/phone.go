@@ -141,32 +141,35 @@ func (b *switchboard) serveStream(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, v.Missing)
 		return
 	}
-	if err := s.sessions.check(); err != nil {
+	// A place is taken before anything else, so that streams that never become calls
+	// cost no more than calls.
+	if err := s.admit(); err != nil {
 		s.refuseClient(w, err)
 		return
 	}
 	conn, err := b.exchange.Accept(w, r)
 	if err != nil { // it has been answered
+		s.sessions.leave()
 		s.log.Warn("a stream was not taken", "err", err)
 		return
 	}
-	given := conn.Info().Parameters["token"]
-	if given == "" {
-		given = r.URL.Query().Get("token")
-	}
-	if err := telephony.VerifyToken(given, b.phone.Token); err != nil {
+	if err := b.known(conn, r); err != nil {
 		s.metrics.refused.Add(refusedCarrier, 1)
 		s.log.Warn("a stream was not taken", "err", err)
 		conn.Reject(err.Error())
-		return
-	}
-	if err := s.admit(); err != nil {
-		reason, detail := refusal(err)
-		s.metrics.refused.Add(reason, 1)
-		conn.Reject(detail)
+		s.sessions.leave()
 		return
 	}
 	b.calls.Go(func() { s.hold(b.line(conn)) })
+}
+
+// known checks that a stream was opened for a call that a carrier asked about.
+func (b *switchboard) known(conn *telephony.Conn, r *http.Request) error {
+	given := conn.Info().Parameters["token"] // Twilio's streams take no query
+	if given == "" {
+		given = r.URL.Query().Get("token")
+	}
+	return telephony.VerifyToken(given, b.phone.Token)
 }
 
 // line is a call as a way to a client.

@@ -34,6 +34,10 @@ type metrics struct {
 	calls         *meter.CounterBy // by status
 	errors        *meter.CounterBy // by category
 	dropped       *meter.CounterBy // by what
+
+	answer     *meter.Histogram
+	answerPart *meter.HistogramBy // by part
+	traffic    traffic
 }
 
 // newMetrics makes the metrics; active counts the conversations under way.
@@ -60,6 +64,7 @@ func newMetrics(active func() int) *metrics {
 		string(frames.ErrorNetwork), string(frames.ErrorServer), string(frames.ErrorContent), string(frames.ErrorTimeout),
 		string(frames.ErrorInternal))
 	m.dropped = r.CounterBy("turnwise_dropped_total", "What was dropped because someone was too slow.", "what", "messages", "microphone")
+	m.callMetrics()
 	r.Process()
 	return m
 }

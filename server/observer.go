@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/speech"
 )
 
 // Observe counts what happens in a session. It looks at frames once, where they
@@ -26,6 +27,8 @@ func (m *metrics) Observe(h pipeline.Hop) {
 		m.generations.Add(f.Finish, 1)
 	case *frames.MetricsFrame:
 		m.measured(f)
+	case *speech.LatencyFrame:
+		m.answered(f.Latency)
 	case *frames.FunctionCallResultFrame:
 		m.calls.Add(string(f.Status), 1)
 	}

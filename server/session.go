@@ -99,7 +99,7 @@ func (s *Session) Params() pipeline.Params {
 		Logger:      s.cfg.Logger,
 		IdleTimeout: s.cfg.IdleTimeout,
 		OnError:     s.cfg.OnError,
-		Observers:   append([]pipeline.Observer{readiness{s}}, s.cfg.Observers...),
+		Observers:   append([]pipeline.Observer{readiness{s}, narrator{s}}, s.cfg.Observers...),
 	}
 }
 

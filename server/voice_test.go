@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -138,10 +139,49 @@ func TestACallerIsGreetedAloudAnsweredAndSeenOff(t *testing.T) {
 	}
 	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
 	a := do(t, http.MethodGet, address+"/metrics")
-	for _, part := range []string{`turnwise_sessions_total{end="done"} 1`, "turnwise_turns_total 1"} {
+	for _, part := range []string{
+		`turnwise_sessions_total{end="done"} 1`, "turnwise_turns_total 1",
+		"turnwise_answer_seconds_count 1", `turnwise_answer_part_seconds_count{part="endpointing"} 1`,
+		"turnwise_calls_active 0", `turnwise_call_packets_total{what="lost"} 0`,
+	} {
 		if !strings.Contains(a.body, part) {
 			t.Errorf("the metrics have no %q", part)
 		}
+	}
+}
+
+// toldOfVoice is the last message of the server about the voice.
+func (c *caller) toldOfVoice() (m server.VoiceMessage) {
+	for _, got := range c.messages() {
+		var v server.VoiceMessage
+		if got.Type == "server-message" && json.Unmarshal(got.Data, &v) == nil && v.Kind == "voice" {
+			m = v
+		}
+	}
+	return m
+}
+
+func TestACallerIsToldHowLongTheAnswerTook(t *testing.T) {
+	_, address := serve(t, server.Config{Voice: scripted("take_name please")})
+	c := call(t, address)
+	c.ready()
+	c.hears("Who are you?")
+	if m := c.toldOfVoice(); m.Latency != nil {
+		t.Errorf("the greeting, which nobody asked for, took %+v", m.Latency)
+	}
+	eventually(t, "packets are counted while the call goes on", func() bool {
+		return !strings.Contains(do(t, http.MethodGet, address+"/metrics").body, `turnwise_call_packets_total{what="sent"} 0`+"\n")
+	})
+	c.speak(time.Second)
+	c.hears("Goodbye, Ada.")
+	c.leaves()
+	l := c.toldOfVoice().Latency
+	if l == nil {
+		t.Fatal("nothing was told of the answer")
+	}
+	sum := l.Recognition + l.Endpointing + l.Model + l.Sentence + l.Synthesis + l.Playout
+	if l.Total < 0.6 || math.Abs(l.Total-sum) > 0.004 {
+		t.Errorf("of %.3f s, the parts are %+v", l.Total, *l)
 	}
 }
 

@@ -106,7 +106,11 @@ func (x *exchange) answer(call *webrtc.Call) error {
 func (x *exchange) line(conn *webrtc.Conn, remote string) *line {
 	return &line{
 		sender: conn, remote: remote, reject: conn.Reject,
-		run:     func(s *Session) error { return conn.Run(s.ctx, s.task.Load()) },
+		run: func(s *Session) error {
+			x.server.metrics.traffic.enter(conn)
+			defer x.server.metrics.traffic.exit(conn)
+			return conn.Run(s.ctx, s.task.Load())
+		},
 		dropped: func() uint64 { return conn.Stats().DroppedMessages },
 		equip:   func(cfg *SessionConfig) error { return x.equip(conn, cfg) },
 		stats:   func() []any { return callStats(conn.Stats()) },

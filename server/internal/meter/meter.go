@@ -11,6 +11,7 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -36,11 +37,15 @@ func (h head) write(w *bufio.Writer) {
 	_, _ = w.WriteString("# HELP " + h.name + " " + text + "\n# TYPE " + h.name + " " + h.kind + "\n")
 }
 
-func sample(w *bufio.Writer, name, label, value string, v float64) {
+// sample writes a value; labels are names, each with its value behind it.
+func sample(w *bufio.Writer, name string, v float64, labels ...string) {
 	_, _ = w.WriteString(name)
-	if label != "" {
-		quoted := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(value)
-		_, _ = w.WriteString("{" + label + `="` + quoted + `"}`)
+	for i := 0; i < len(labels); i += 2 {
+		quoted := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(labels[i+1])
+		_, _ = w.WriteString(map[bool]string{true: "{", false: ","}[i == 0] + labels[i] + `="` + quoted + `"`)
+	}
+	if len(labels) > 0 {
+		_ = w.WriteByte('}')
 	}
 	_, _ = w.WriteString(" " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
 }
@@ -72,7 +77,7 @@ func (c *Counter) Add(n uint64) { c.n.Add(n) }
 
 func (c *Counter) write(w *bufio.Writer) {
 	c.head.write(w)
-	sample(w, c.name, "", "", float64(c.n.Load()))
+	sample(w, c.name, float64(c.n.Load()))
 }
 
 // CounterBy is a counter for each value of a label.
@@ -109,7 +114,7 @@ func (c *CounterBy) Add(value string, n uint64) {
 func (c *CounterBy) write(w *bufio.Writer) {
 	c.head.write(w)
 	for _, v := range c.order {
-		sample(w, c.name, c.label, v, float64(c.n[v].Load()))
+		sample(w, c.name, float64(c.n[v].Load()), c.label, v)
 	}
 }
 
@@ -127,7 +132,7 @@ func (r *Registry) Gauge(name, help string, read func() (v float64, ok bool)) {
 func (g *Gauge) write(w *bufio.Writer) {
 	if v, ok := g.read(); ok {
 		g.head.write(w)
-		sample(w, g.name, "", "", v)
+		sample(w, g.name, v)
 	}
 }
 
@@ -163,6 +168,11 @@ func (h *Histogram) Observe(v float64) {
 
 func (h *Histogram) write(w *bufio.Writer) {
 	h.head.write(w)
+	h.samples(w)
+}
+
+// samples writes the values without the head.
+func (h *Histogram) samples(w *bufio.Writer, labels ...string) {
 	total := uint64(0)
 	for i := range h.counts {
 		total += h.counts[i].Load()
@@ -170,8 +180,8 @@ func (h *Histogram) write(w *bufio.Writer) {
 		if i < len(h.bounds) {
 			bound = strconv.FormatFloat(h.bounds[i], 'g', -1, 64)
 		}
-		sample(w, h.name+"_bucket", "le", bound, float64(total))
+		sample(w, h.name+"_bucket", float64(total), slices.Concat(labels, []string{"le", bound})...)
 	}
-	sample(w, h.name+"_sum", "", "", math.Float64frombits(h.sum.Load()))
-	sample(w, h.name+"_count", "", "", float64(total))
+	sample(w, h.name+"_sum", math.Float64frombits(h.sum.Load()), labels...)
+	sample(w, h.name+"_count", float64(total), labels...)
 }

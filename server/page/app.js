@@ -89,7 +89,7 @@ function speaks(who) {
 
 /** showCall shows what one can do in a call, while there is one. */
 function showCall(state) {
-  const on = call !== null && (state === 'connecting' || state === 'ready');
+  const on = call !== null && (state === 'connecting' || state === 'ready' || state === 'away');
   byID('call-bar').hidden = !on;
   byID('talk').hidden = on || !talkative;
   byID('mute').disabled = state !== 'ready';
@@ -101,6 +101,9 @@ function showCall(state) {
     muted = false;
     byID('mute').setAttribute('aria-pressed', 'false');
     byID('call-words').textContent = 'Calling';
+    byID('call-state').dataset.who = 'nobody';
+  } else if (state === 'away') {
+    byID('call-words').textContent = 'Connecting again';
     byID('call-state').dataset.who = 'nobody';
   } else {
     speaks('nobody');
@@ -119,7 +122,7 @@ function offerVoice({ available = false, note = '' } = {}) {
   byID('voice-note').hidden = !problem;
 }
 
-const STATUS = { connecting: 'Connecting', ready: 'Connected', closed: 'Ended', failed: 'Not connected' };
+const STATUS = { connecting: 'Connecting', ready: 'Connected', away: 'Connection lost', closed: 'Ended', failed: 'Not connected' };
 
 function showState(state, words = '') {
   byID('status').dataset.state = state;
@@ -161,6 +164,7 @@ function fromServer(data) {
   if (data?.kind === 'server' && data.event === 'draining') {
     chat.trouble('The server is about to restart; this conversation will end soon.');
   }
+  if (data?.kind === 'voice' && data.event === 'latency') chat.waited(data.latency);
   if (data?.kind !== 'flow') return;
   switch (data.event) {
     case 'node':

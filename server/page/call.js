@@ -16,16 +16,25 @@ export function callable() {
   return 'Browsers lend the microphone only to pages that come over https or from this machine.';
 }
 
+const COME_BACK_WITHIN = 15000; // ms for which the server keeps the session of a lost call
+const NOTICE_AFTER = 1500; // ms without packets that are no hiccup
+const AGAIN_AFTER = 1000; // ms between attempts
+
 /** Call is the way of one conversation. */
 export class Call {
   #microphone = null; // the track
   #connection = null;
+  #old = []; // connections that were lost, until there is a new one
   #channel = null;
   #speaker = null;
   #id = ''; // of the connection, as the server knows it
   #endpoint = '';
+  #ice = [];
   #candidates = [];
   #closed = false;
+  #told = null; // what to tell of the call
+  #lostAt = 0; // when the connection was lost; 0 while there is one
+  #timer = 0;
 
   constructor(speaker) {
     this.#speaker = speaker;
@@ -44,39 +53,129 @@ export class Call {
     [this.#microphone] = stream.getAudioTracks();
   }
 
-  /** open calls. The audio line comes first: that is where servers look for it. */
-  async open({ opened, received, ended }) {
+  /**
+   * open calls. When the network fails, the call comes back by itself; lost and back
+   * are told of it.
+   */
+  async open(told) {
+    this.#told = told;
     const { sessionId, iceConfig } = await ask('start', { transport: 'webrtc' });
     if (this.#closed) return;
     this.#endpoint = `sessions/${encodeURIComponent(sessionId)}/api/offer`;
-    const connection = new RTCPeerConnection({ iceServers: iceConfig?.iceServers ?? [] });
+    this.#ice = iceConfig?.iceServers ?? [];
+    this.#microphone.onended = () => told.ended('The microphone has been switched off.', true);
+    await this.#connect();
+  }
+
+  /**
+   * connect makes a connection, in the place of the one there was. The audio line comes
+   * first: that is where servers look for it.
+   */
+  async #connect() {
+    const connection = new RTCPeerConnection({ iceServers: this.#ice });
     this.#connection = connection;
+    this.#candidates = [];
+    const previous = this.#id;
+    this.#id = '';
     connection.addTransceiver(this.#microphone, { direction: 'sendrecv' });
     connection.ontrack = ({ track }) => this.#play(track);
     connection.onicecandidate = ({ candidate }) => {
-      if (candidate) this.#candidates.push(candidate);
+      if (candidate && connection === this.#connection) this.#candidates.push(candidate);
       this.#tell();
     };
-    connection.onconnectionstatechange = () => {
-      if (connection.connectionState === 'failed') ended('The connection was lost.', false);
-    };
-    this.#microphone.onended = () => ended('The microphone has been switched off.', true);
+    connection.onconnectionstatechange = () => this.#changed(connection);
     const channel = connection.createDataChannel('chat', { ordered: true });
-    this.#channel = channel;
-    channel.onopen = opened;
+    channel.onopen = () => this.#opened(channel);
     channel.onmessage = ({ data }) => {
-      if (hasLeft(data)) ended('The conversation is over.', true);
-      else received(data);
+      if (hasLeft(data)) this.#told.ended('The conversation is over.', true);
+      else this.#told.received(data);
     };
-    channel.onclose = () => ended('The connection was lost.', false);
-
-    await connection.setLocalDescription();
-    const { sdp, type } = connection.localDescription;
-    const answer = await ask(this.#endpoint, { sdp, type });
-    if (this.#closed) return;
-    this.#id = answer.pc_id;
-    await connection.setRemoteDescription({ sdp: answer.sdp, type: answer.type });
+    channel.onclose = () => { if (connection === this.#connection) this.#lose(); };
+    try {
+      await connection.setLocalDescription();
+      const { sdp, type } = connection.localDescription;
+      const restart = previous ? { pc_id: previous, restart_pc: true } : {};
+      const answer = await ask(this.#endpoint, { sdp, type, ...restart });
+      if (this.#closed || connection !== this.#connection) return;
+      this.#id = answer.pc_id;
+      this.#forget();
+      await connection.setRemoteDescription({ sdp: answer.sdp, type: answer.type });
+    } catch (problem) {
+      this.#id ||= previous;
+      throw problem;
+    }
     this.#tell();
+  }
+
+  #forget() {
+    for (const connection of this.#old.splice(0)) connection.close();
+  }
+
+  #opened(channel) {
+    const first = this.#channel === null;
+    this.#channel = channel;
+    if (first) {
+      this.#told.opened();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#lostAt = 0;
+    this.mute(!this.#microphone.enabled);
+    this.#told.back();
+  }
+
+  /** changed follows a connection. One that fails for long is replaced by a new one. */
+  #changed(connection) {
+    if (this.#closed || connection !== this.#connection || this.#lostAt) return;
+    clearTimeout(this.#timer);
+    switch (connection.connectionState) {
+      case 'failed':
+        this.#lose();
+        break;
+      case 'disconnected':
+        this.#timer = setTimeout(() => this.#lose(), NOTICE_AFTER);
+        break;
+    }
+  }
+
+  /** lose begins to come back, or gives up a call that has never been one. */
+  #lose() {
+    if (this.#closed || this.#lostAt) return;
+    if (!this.#channel || !this.#id) {
+      this.#told.ended('The connection was lost.', false);
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#lostAt = performance.now();
+    this.#told.lost();
+    this.#comeBack();
+  }
+
+  /** comeBack tries to connect to the same session, until it is there no longer. */
+  async #comeBack() {
+    const begun = performance.now();
+    try {
+      // Only a call that the server knows can be gone on with.
+      await ask(this.#endpoint, { pc_id: this.#id, candidates: [] }, 'PATCH');
+      if (this.#closed) return;
+      // A connection that ends by itself would be taken for hanging up.
+      this.#old.push(this.#connection);
+      await this.#connect();
+    } catch (problem) {
+      if (problem.status >= 400 && problem.status < 500) {
+        this.#told.ended('The connection was lost.', false);
+        return;
+      }
+    }
+    if (this.#closed || !this.#lostAt) return;
+    const left = this.#lostAt + COME_BACK_WITHIN - performance.now();
+    if (left <= 0) {
+      this.#told.ended('The connection was lost and could not be made again.', false);
+      return;
+    }
+    // A connection that was answered gets some time to be made.
+    const wait = this.#connection?.signalingState === 'stable' ? 4 * AGAIN_AFTER : AGAIN_AFTER;
+    this.#timer = setTimeout(() => { if (this.#lostAt) this.#comeBack(); }, Math.min(left, Math.max(0, begun + wait - performance.now())));
   }
 
   send(text) {
@@ -97,10 +196,12 @@ export class Call {
   /** close hangs up and lets the microphone go. */
   close() {
     this.#closed = true;
+    clearTimeout(this.#timer);
     if (this.#microphone) this.#microphone.onended = null;
     this.#microphone?.stop();
     if (this.#channel) this.#channel.onclose = null;
     this.#connection?.close();
+    this.#forget();
     this.#speaker.srcObject = null;
   }
 

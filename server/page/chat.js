@@ -5,6 +5,12 @@ const list = document.getElementById('messages');
 const announcer = document.getElementById('announce');
 const alarm = document.getElementById('alarm');
 
+/** What the time until an answer was made of. */
+const PARTS = [
+  ['recognition', 'understanding the words'], ['endpointing', 'knowing that you had finished'], ['model', 'the model'],
+  ['sentence', 'the first sentence'], ['synthesis', 'making the sound'], ['playout', 'sending it'],
+];
+
 /** Chat shows one conversation. */
 export class Chat {
   /** spoken tells that the user hears the bot: screen readers need not read it out. */
@@ -15,6 +21,7 @@ export class Chat {
   #dots = null;
   #dotsTimer = 0;
   #last = '';
+  #latency = null; // of an answer that has no message yet
   #frame = 0;
 
   /** clear takes everything away. */
@@ -23,6 +30,7 @@ export class Chat {
     this.#open = false;
     this.#bot = null;
     this.#heard = null;
+    this.#latency = null;
     this.#last = '';
     list.replaceChildren();
     announcer.replaceChildren();
@@ -112,6 +120,22 @@ export class Chat {
     this.#frame ||= requestAnimationFrame(() => this.#paint());
   }
 
+  /** waited tells how long the user of a call waited for the answer that begins. */
+  waited(latency) {
+    this.#latency = latency;
+    if (this.#bot) this.#tellLatency(this.#bot.item);
+  }
+
+  #tellLatency(item) {
+    const latency = this.#latency;
+    this.#latency = null;
+    if (!latency) return;
+    const line = el('p', 'latency');
+    line.textContent = `answered after ${latency.total.toFixed(1)} s`;
+    line.title = PARTS.map(([part, words]) => `${words} ${latency[part].toFixed(2)} s`).join(', ');
+    item.append(line);
+  }
+
   /** finish closes the response. */
   finish() {
     this.#open = false;
@@ -160,6 +184,7 @@ export class Chat {
       const { item, body } = this.#add('bot', 'Bot', '');
       item.classList.add('streaming');
       this.#bot = { item, body, sent: '', tail: '' };
+      this.#tellLatency(item);
     }
     return this.#bot;
   }

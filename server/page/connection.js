@@ -7,11 +7,13 @@ const READY_WITHIN = 20000; // ms between the start and the bot's answer
 /**
  * Connection starts one session and reports what comes.
  * on(type, data) gets every message of the server, and besides
- * 'state' with 'connecting' | 'ready' | 'closed' | 'failed' and, for the last two, words.
+ * 'state' with 'connecting' | 'ready' | 'away' | 'closed' | 'failed' and, for the last
+ * two, words. A connection that is away tries to come back to its session.
  *
- * A way carries texts: open({opened, received, ended}) connects and rejects with an
+ * A way carries texts: open({opened, received, lost, back, ended}) connects and rejects with an
  * error in words, send(text) reports whether it could, close() is final.
- * ended(words, regular) is told when the other side goes.
+ * ended(words, regular) is told when the other side goes; lost() and back() when it
+ * comes back.
  */
 export class Connection {
   #way;
@@ -36,6 +38,8 @@ export class Connection {
           about: { library: 'turnwise-page', platform: 'web' },
         }),
         received: (raw) => this.#receive(raw),
+        lost: () => this.#away(true),
+        back: () => this.#away(false),
         ended: (words, regular) => this.#finish(this.#ready && regular ? 'closed' : 'failed', words),
       });
     } catch (problem) {
@@ -76,6 +80,11 @@ export class Connection {
     this.#on(message.type, message.data ?? {});
   }
 
+  #away(away) {
+    if (this.#over || !this.#ready) return;
+    this.#on('state', { state: away ? 'away' : 'ready' });
+  }
+
   #finish(state, words) {
     if (this.#over) return;
     this.close();
@@ -108,6 +117,10 @@ export async function ask(path, body, method = 'POST') {
   try {
     answer = await response.json();
   } catch { /* said below */ }
-  if (!response.ok) throw new Error(answer.detail ?? `The server refused the conversation (${response.status}).`);
+  if (!response.ok) {
+    const problem = new Error(answer.detail ?? `The server refused the conversation (${response.status}).`);
+    problem.status = response.status;
+    throw problem;
+  }
   return answer;
 }

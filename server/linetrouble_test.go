@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +105,10 @@ func TestWhoHangsUpInThePageCanTypeOrCallAgain(t *testing.T) {
 	press(t, p, "hang-up")
 	shows(t, p, "that the call is over", `document.getElementById('call-bar').hidden && !document.getElementById('after').hidden`)
 	eventually(t, "the place is free", func() bool { return srv.Sessions() == 0 })
+	origin := browser.Eval[string](t, p, `location.origin`)
+	if m := do(t, http.MethodGet, origin+"/metrics").body; !strings.Contains(m, `turnwise_sessions_total{end="left"} 2`) {
+		t.Error("of a chat and a call that the user left, not both are counted as left")
+	}
 	press(t, p, "talk")
 	shows(t, p, "another call", `document.getElementById('status').dataset.state === 'ready' && document.getElementById('mute').getAttribute('aria-pressed') === 'false'`)
 	shows(t, p, "the greeting", bubble("bot", "Who are you?"))

@@ -199,7 +199,11 @@ export class Call {
     clearTimeout(this.#timer);
     if (this.#microphone) this.#microphone.onended = null;
     this.#microphone?.stop();
-    if (this.#channel) this.#channel.onclose = null;
+    if (this.#channel) {
+      // That a connection was closed is not told to the other side by every browser.
+      this.#channel.onclose = null;
+      this.#channel.close();
+    }
     this.#connection?.close();
     this.#forget();
     this.#speaker.srcObject = null;

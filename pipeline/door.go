@@ -85,9 +85,11 @@ func (d *door) arrive(f frames.Frame) error {
 }
 
 // arriveWaiting takes a frame from outside, waiting while the queue is full or
-// some processor holds.
+// some processor holds. Live audio never waits: it has a ring of its own, and what the
+// user says while much is queued for them is what would interrupt it.
 func (d *door) arriveWaiting(ctx context.Context, f frames.Frame, head *node) error {
-	waits := !f.Class().Survives()
+	_, live := f.(*frames.InputAudioFrame)
+	waits := !live && !f.Class().Survives()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for waits && !d.closed && (len(d.order) >= doorBound || head.waits) {

@@ -133,3 +133,25 @@ func TestEnqueueGivesUpWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// What the user says while the bot's words are held is what would interrupt it.
+func TestLiveAudioDoesNotWaitForAHold(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		p := &stage{}
+		s := begin(t, p)
+		do(t, p, func() { p.Hold(true) })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		for range 10 {
+			audio := &frames.InputAudioFrame{PCM: frames.PCM{Samples: make([]int16, 320), Rate: 16000, Channels: 1}}
+			if err := s.Task().Enqueue(ctx, audio); err != nil || time.Since(began) != 0 {
+				t.Fatalf("gave %v after %s", err, time.Since(began))
+			}
+		}
+		synctest.Wait()
+		if n := len(s.Out().Down); n != 10 {
+			t.Errorf("%d pieces of 10 came out", n)
+		}
+	})
+}

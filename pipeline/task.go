@@ -90,7 +90,7 @@ func (t *Task) QueueFrame(f frames.Frame) { _ = t.loop.door.arrive(f) }
 
 // Enqueue is [Task.QueueFrame] for producers that can wait: it waits while the
 // queue is full or a processor holds (see [Base.Hold]), except with system and
-// uninterruptible frames. It must not be called on the session loop. It fails with
+// uninterruptible frames and live audio. It must not be called on the session loop. It fails with
 // [ErrClosed], [ErrOverflow] or ctx's error; the frame is dropped then.
 func (t *Task) Enqueue(ctx context.Context, f frames.Frame) error {
 	return t.loop.door.arriveWaiting(ctx, f, t.loop.head)

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -141,6 +142,12 @@ func (s *Server) serveGraph(w http.ResponseWriter, _ *http.Request) {
 
 // serveConnect tells where to connect to, or that it is of no use at the moment.
 func (s *Server) serveConnect(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // one that cannot be read wishes nothing
+	s.connect(w, r, body)
+}
+
+// connect is serveConnect with the body read.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request, body []byte) {
 	if !s.allowOrigin(w, r) {
 		return
 	}
@@ -148,8 +155,12 @@ func (s *Server) serveConnect(w http.ResponseWriter, r *http.Request) {
 		s.refuseClient(w, err)
 		return
 	}
+	address := s.socketURL(r)
+	if s.offersAudio(body) {
+		address += "?" + audioQuery
+	}
 	// The transport of the client library takes this key and no other.
-	writeJSON(w, http.StatusOK, map[string]string{"wsUrl": s.socketURL(r)})
+	writeJSON(w, http.StatusOK, map[string]string{"wsUrl": address})
 }
 
 // socketURL is where a client that reached this request reaches /ws.

@@ -40,10 +40,14 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	// The conversation has a goroutine of its own, so that the request with its
 	// buffers is let go; that is a quarter of what an idle session takes. Nothing
 	// of the request lives on: its context would be over.
-	go s.hold(&line{
+	l := &line{
 		sender: conn, remote: conn.RemoteAddr().String(), reject: conn.Reject, dropped: conn.Dropped, away: conn.GoingAway,
 		run: func(s *Session) error { return conn.Run(s.ctx, s.task.Load()) },
-	})
+	}
+	if wantsAudio(r) {
+		l.equip = s.calls.equipSocket(conn)
+	}
+	go s.hold(l)
 }
 
 // line is the way to a client, whatever it is made of.

@@ -9,6 +9,7 @@ import (
 	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/recording"
 	"github.com/turnwise/turnwise/transport/webrtc"
+	"github.com/turnwise/turnwise/transport/websocket"
 )
 
 // exchange is what the calls of a server share. Nothing of it is made before the
@@ -23,6 +24,7 @@ type exchange struct {
 	engine     *webrtc.Engine // nil before the first call
 	signalling *webrtc.Signalling
 	detectors  func() (vad.Detector, error)
+	pacer      *websocket.Pacer // nil before the first WebSocket with sound
 	closed     bool
 }
 
@@ -74,8 +76,12 @@ func (x *exchange) open() (*webrtc.Signalling, error) {
 func (x *exchange) close() {
 	x.mu.Lock()
 	engine := x.engine
-	x.engine, x.closed = nil, true
+	pacer := x.pacer
+	x.engine, x.pacer, x.closed = nil, nil, true
 	x.mu.Unlock()
+	if pacer != nil {
+		pacer.Close()
+	}
 	if engine == nil {
 		return
 	}

@@ -39,7 +39,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &asked) != nil || asked.Transport != "webrtc" {
-		s.serveConnect(w, r) // which takes anything
+		s.connect(w, r, body) // which takes anything
 		return
 	}
 	if !s.allowOrigin(w, r) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/transport/internal/pacer"
 	"github.com/turnwise/turnwise/transport/rtvi"
 	"github.com/turnwise/turnwise/transport/websocket/wire"
 )
@@ -42,6 +43,7 @@ type Conn struct {
 	finished bool               // nothing may be started any more
 	ping     *time.Timer
 	ready    *time.Timer
+	playing  *pacer.Entry // nil without sound
 	jobs     sync.WaitGroup
 
 	oddAudio bool // audio at a wrong rate has been reported; of the session loop

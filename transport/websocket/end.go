@@ -201,7 +201,11 @@ func (c *Conn) finish() {
 			t.Stop()
 		}
 	}
+	playing := c.playing
 	c.mu.Unlock()
+	if playing != nil {
+		playing.Remove()
+	}
 	_ = c.ws.Close()
 	c.out.seal()
 	c.jobs.Wait()

@@ -65,8 +65,17 @@ func (c *call) sound(ctx context.Context) error {
 			pinged = now
 			_ = c.dc.SendText(fmt.Sprintf("ping: %d", now.UnixMilli())) // the end is told otherwise
 		}
-		if next = next.Add(slot); time.Since(next) > maxLate {
-			next = time.Now()
+		next = next.Add(slot)
+		if late := time.Since(next); late > maxLate {
+			// Nothing was sent in slots that have passed, and nothing is sent for them.
+			skipped := int(late / slot)
+			next = next.Add(time.Duration(skipped) * slot)
+			packet.Timestamp += uint32(skipped) * slotSamples
+			if c.cfg.Record != nil {
+				if err := c.cfg.Record.Write(make([]int16, 2*slotSamples*skipped)); err != nil {
+					return fmt.Errorf("the recording cannot be written: %w", err)
+				}
+			}
 		}
 		tick.Reset(time.Until(next))
 	}

@@ -7,11 +7,47 @@ import { ProtobufFrameSerializer, WavMediaManager, WebSocketTransport } from "@p
 // Every callback of the client that the tests look at, as it is called.
 const names = [
   "onConnected", "onDisconnected", "onTransportStateChanged", "onBotReady", "onError",
-  "onServerMessage", "onMessageError", "onUserTranscript", "onUserLlmText",
+  "onServerMessage", "onMessageError", "onUserLlmText",
   "onBotLlmStarted", "onBotLlmText", "onBotLlmStopped", "onBotOutput",
   "onLLMFunctionCallStarted", "onLLMFunctionCallInProgress", "onLLMFunctionCallStopped",
-  "onMetrics",
+  "onMetrics", "onUserTranscript", "onUserStartedSpeaking", "onUserStoppedSpeaking",
+  "onBotStartedSpeaking", "onBotStoppedSpeaking", "onBotTtsStarted", "onBotTtsStopped",
 ];
+
+// An ear at the loudspeaker: what the library plays is heard by analysers, too. That is
+// all that is changed, and it changes nothing for the library.
+const analysers = [];
+const { connect } = AudioNode.prototype;
+AudioNode.prototype.connect = function listened(to, ...rest) {
+  if (to instanceof AudioDestinationNode) {
+    const analyser = this.context.createAnalyser();
+    connect.call(this, analyser);
+    analysers.push(analyser);
+  }
+  return connect.call(this, to, ...rest);
+};
+
+// level is the peak of what is being played, from 0 to 1.
+function level() {
+  let peak = 0;
+  for (const analyser of analysers) {
+    const samples = new Float32Array(analyser.fftSize);
+    analyser.getFloatTimeDomainData(samples);
+    for (const s of samples) peak = Math.max(peak, Math.abs(s));
+  }
+  return peak;
+}
+
+// played waits until what is played has been as asked so many times in a row.
+async function played(as, times, limit) {
+  const begin = performance.now();
+  for (let n = 0; n < times;) {
+    n = as(level()) ? n + 1 : 0;
+    if (performance.now() - begin > limit) throw new Error(`the level is ${level()} after ${limit} ms`);
+    await new Promise((done) => { setTimeout(done, 10); });
+  }
+  return performance.now() - begin;
+}
 
 let client;
 let events = [];
@@ -63,6 +99,10 @@ window.interop = {
     client.transport.sendMessage(message);
     return message.id;
   },
+
+  // Both resolve with the milliseconds it took; they reject after limit.
+  loud: (limit = 15000) => played((peak) => peak > 0.05, 1, limit),
+  silent: (limit = 15000) => played((peak) => peak < 0.01, 10, limit),
 
   // How many events there were, and those from a position on.
   position: () => events.length,

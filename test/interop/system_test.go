@@ -37,18 +37,26 @@ type system struct {
 // start brings both up, and takes them down when the test ends.
 func start(t *testing.T) *system {
 	t.Helper()
+	return startWith(t, server.Config{})
+}
+
+// startWith is start with settings of the server's; without a bot in them it is the
+// system's own.
+func startWith(t *testing.T, cfg server.Config) *system {
+	t.Helper()
 	s := &system{audio: &atomic.Int64{}}
+	if cfg.Bot == nil {
+		cfg.Bot = server.BotFunc(s.session)
+	}
 	site := httptest.NewServer(serveApp(bundle(t)))
 	t.Cleanup(site.Close)
 	s.pageURL = site.URL
 
 	var err error
-	s.server, err = server.New(server.Config{
-		Bot:            server.BotFunc(s.session),
-		AllowedOrigins: []string{site.URL},
-		Functions:      &rtvi.FunctionReport{Level: rtvi.ReportFull},
-		Drain:          time.Millisecond,
-	})
+	cfg.AllowedOrigins = []string{site.URL}
+	cfg.Functions = &rtvi.FunctionReport{Level: rtvi.ReportFull}
+	cfg.Drain = time.Millisecond
+	s.server, err = server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

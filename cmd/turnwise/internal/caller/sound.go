@@ -18,8 +18,9 @@ const (
 	slotSamples = Rate / 50
 	// maxHeard bounds what is kept of the bot's sound until its slot comes.
 	maxHeard = 2 * Rate
-	// maxLate is how far sending may lag behind before it goes on from now.
-	maxLate = 200 * time.Millisecond
+	// maxLate is how far sending may lag behind before slots are skipped. What is less
+	// late is sent at once, as a microphone's sound is that had to wait.
+	maxLate = time.Second
 )
 
 // sound sends a packet and takes a slot of what was heard every 20 ms, until ctx

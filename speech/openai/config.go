@@ -66,19 +66,3 @@ func (s Server) provider() string {
 	}
 	return s.Provider
 }
-
-// secrets are the texts that no error may hold.
-func (s Server) secrets() []string {
-	var out []string
-	if len(s.APIKey) >= 4 {
-		out = append(out, s.APIKey)
-	}
-	for _, value := range s.Headers {
-		for _, word := range append(strings.Fields(value), value) {
-			if len(word) >= 8 {
-				out = append(out, word)
-			}
-		}
-	}
-	return out
-}

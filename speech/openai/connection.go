@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnwise/turnwise/llm"
 	llmopenai "github.com/turnwise/turnwise/llm/openai"
+	"github.com/turnwise/turnwise/speech/internal/failure"
 )
 
 const (
@@ -106,9 +107,6 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 // errStatus stands for an answer that is kept in the exchange.
 var errStatus = errors.New("the server answered with an error")
 
-// errMalformed is wrapped when an answer is not what the protocol says.
-var errMalformed = errors.New("the server's answer is malformed")
-
 // kindJSON is the media type of JSON.
 const kindJSON = "application/json"
 
@@ -118,7 +116,7 @@ func (x *exchange) check(resp *http.Response) error {
 	switch {
 	case x.kind == "text/html":
 		_ = resp.Body.Close()
-		return fmt.Errorf("%w: it is a web page; check that BaseURL is the address of an OpenAI-compatible API", errMalformed)
+		return fmt.Errorf("%w: it is a web page; check that BaseURL is the address of an OpenAI-compatible API", failure.ErrMalformed)
 	case x.kind != kindJSON && !x.short:
 		return nil
 	}
@@ -128,7 +126,7 @@ func (x *exchange) check(resp *http.Response) error {
 		return fmt.Errorf("%w: %w", llm.ErrCut, err)
 	}
 	if len(text) > maxText {
-		return fmt.Errorf("%w: more than %d bytes of text", errMalformed, maxText)
+		return fmt.Errorf("%w: more than %d bytes of text", failure.ErrMalformed, maxText)
 	}
 	var object struct{ Error json.RawMessage }
 	if json.Unmarshal(text, &object) == nil && len(object.Error) > 0 && string(object.Error) != "null" {

@@ -130,7 +130,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u speech.Utterance, emit f
 	}
 	defer func() { _ = answer.Close() }()
 	if x.kind == kindJSON {
-		return s.connection.failures.malformed(errors.New("it is JSON instead of sound"))
+		return s.connection.failures.Malformed(0, errors.New("it is JSON instead of sound"))
 	}
 	body := &received{r: answer}
 	source, err := s.cfg.decode(body, x.kind)
@@ -152,13 +152,13 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u speech.Utterance, emit f
 func (s *Synthesizer) ended(ctx context.Context, body *received, err error) error {
 	switch {
 	case ctx.Err() != nil && (err != nil || body.err != nil):
-		return s.connection.failures.stopped(ctx)
+		return s.connection.failures.Stopped(ctx)
 	case body.err != nil:
-		return s.connection.failures.cut(ctx, body.err)
+		return s.connection.failures.Cut(ctx, body.err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return s.connection.failures.cut(ctx, err)
+		return s.connection.failures.Cut(ctx, err)
 	case err != nil:
-		return s.connection.failures.malformed(err)
+		return s.connection.failures.Malformed(0, err)
 	}
 	return nil
 }

@@ -68,10 +68,10 @@ func (t *Transcriber) Transcribe(ctx context.Context, samples []int16, rate int)
 	}
 	format := audio.Mono(rate)
 	if err := format.Validate(); err != nil {
-		return "", failures.invalid(err)
+		return "", failures.Invalid(err)
 	}
 	if 2*len(samples) > maxUpload {
-		return "", failures.invalid(errors.New("the speech is too long: give it in pieces of a few minutes at most"))
+		return "", failures.Invalid(errors.New("the speech is too long: give it in pieces of a few minutes at most"))
 	}
 	ctx, x := withExchange(ctx)
 	x.short = true

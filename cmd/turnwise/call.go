@@ -13,7 +13,7 @@ import (
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/resample"
 	"github.com/turnwise/turnwise/audio/wav"
-	"github.com/turnwise/turnwise/cmd/turnwise/internal/caller"
+	"github.com/turnwise/turnwise/internal/caller"
 )
 
 // maxTurn bounds what is said in one turn.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/wav"
-	"github.com/turnwise/turnwise/cmd/turnwise/internal/caller"
+	"github.com/turnwise/turnwise/internal/caller"
 	"github.com/turnwise/turnwise/speech/local"
 	"github.com/turnwise/turnwise/test/peer"
 )

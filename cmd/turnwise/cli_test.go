@@ -25,6 +25,8 @@ func TestTheCommandLine(t *testing.T) {
 		{"an unknown voice", "serve --tts sing", nil, 2, "", "--tts"},
 		{"a voice of OpenAI's without a key", "serve --tts openai", nil, 2, "", "--tts openai needs an API key in the environment variable OPENAI_API_KEY"},
 		{"ears of OpenAI's without a key", "serve --stt openai", nil, 2, "", "--stt openai needs an API key"},
+		{"Deepgram without a key", "serve --stt deepgram", nil, 2, "", "DEEPGRAM_API_KEY"},
+		{"a Deepgram that is none", "serve --stt deepgram --stt-url nowhere", map[string]string{"DEEPGRAM_API_KEY": "sk-secret-1234567890"}, 2, "", "URL must be"},
 		{"a speech server that is none", "serve --tts openai --tts-url nowhere", nil, 2, "", "BaseURL"},
 		{"a voice without a name", "serve --tts openai --tts-voice=", key, 2, "", "Voice"},
 		{"a telephone without a secret", "serve --phone", nil, 2, "", "TURNWISE_PHONE_TOKEN"},

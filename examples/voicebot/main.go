@@ -1,8 +1,6 @@
-// Command voicebot is a bot to call from the browser: it takes an order in a café. It
-// hears and speaks with programs of this machine (turnwise doctor tells which), and an
-// offline stand-in plays the language model.
-//
-//	go run ./examples/voicebot        then open http://localhost:8080 and press the microphone
+// Command voicebot takes orders in a café, by voice: with speech programs of this machine
+// (turnwise doctor tells which), and an offline stand-in for the language model. Start it
+// with go run ./examples/voicebot, open http://localhost:8080 and press the microphone.
 package main
 
 import (
@@ -26,8 +24,7 @@ type order struct {
 
 func ask() *flows.NodeConfig {
 	return &flows.NodeConfig{
-		Name:         "ask",
-		RoleMessage:  "You are the friendly voice of a small café. Keep it short.",
+		Name: "ask", RoleMessage: "You are the friendly voice of a small café. Keep it short.",
 		TaskMessages: []frames.Message{{Role: frames.RoleSystem, Text: "Greet the guest and ask what they would like to drink, and how many cups."}},
 		Functions:    []flows.NodeFunction{flows.Func("order", "The guest has said what to drink.", take, flows.WithTargets("thank"))},
 	}
@@ -39,21 +36,24 @@ func take(_ context.Context, o order, _ *flows.FlowManager) (string, *flows.Node
 
 func thank() *flows.NodeConfig {
 	return &flows.NodeConfig{
-		Name:         "thank",
-		TaskMessages: []frames.Message{{Role: frames.RoleSystem, Text: "Repeat the order and thank the guest."}},
-		PostActions:  []flows.Action{flows.EndConversation("")},
+		Name: "thank", TaskMessages: []frames.Message{{Role: frames.RoleSystem, Text: "Repeat the order and thank the guest."}},
+		PostActions: []flows.Action{flows.EndConversation("")},
 	}
+}
+
+func newServer(ctx context.Context) (*server.Server, error) {
+	bot := &server.FlowBot{Title: "Café", Model: offline.New(offline.Config{}), Start: ask, Nodes: []*flows.NodeConfig{thank()}}
+	return server.New(server.Config{Bot: bot, Addr: "localhost:8080", Voice: func() server.Voice { return server.LocalVoice(local.Find(ctx)) }})
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	bot := &server.FlowBot{Title: "Café", Model: offline.New(offline.Config{}), Start: ask, Nodes: []*flows.NodeConfig{thank()}}
-	srv, err := server.New(server.Config{Bot: bot, Addr: "localhost:8080", Voice: func() server.Voice { return server.LocalVoice(local.Find(ctx)) }})
-	if err != nil {
-		log.Fatal(err)
+	srv, err := newServer(ctx)
+	if err == nil {
+		err = srv.Run(ctx)
 	}
-	if err := srv.Run(ctx); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/turnwise/turnwise/pipeline"
 )
 
-// FlowBot is the [Bot] of a flow: what answers the application's messages, user aggregator, model service, output and
-// assistant aggregator in a row, in a call with what hears in front and what speaks
-// before the output, and a FlowManager beside them that begins when the client is
-// ready. Model and Start are required. What happens in the flow is sent to the
-// client, see [FlowMessage].
+// FlowBot is the [Bot] of a flow: what answers the application's messages, user
+// aggregator, model service, output and assistant aggregator in a row, in a call with
+// what hears in front and what speaks before the output, and a FlowManager beside them
+// that begins when the client is ready. Model and Start are required. What happens in
+// the flow is sent to the client, see [FlowMessage].
 type FlowBot struct {
 	// Name and Title are the flow's; see [Flow].
 	Name, Title string

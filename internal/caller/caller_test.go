@@ -16,8 +16,8 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/vad"
-	"github.com/turnwise/turnwise/internal/caller"
 	"github.com/turnwise/turnwise/examples/tablebooking/booking"
+	"github.com/turnwise/turnwise/internal/caller"
 	"github.com/turnwise/turnwise/llm/offline"
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/speech"

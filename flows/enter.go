@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/speech"
 )
 
 // prepared is a node that was found to be in order, ready to be entered.
@@ -113,12 +114,25 @@ func (fm *FlowManager) commit(p *prepared, u frames.ContextUpdate) {
 	fm.sequences = nil
 	fm.register(p)
 	fm.steer.Update(u)
+	fm.takeTurns(p.node)
 	fm.mu.Lock()
 	previous := fm.current
 	fm.current = p.node
 	fm.mu.Unlock()
 	fm.emit(Event{Kind: EventNodeEntered, Node: p.node.name(), Previous: previous.name(), Function: p.function})
 	fm.settleIn(p)
+}
+
+// takeTurns has turns taken as the node wants. A session that is typed takes no notice.
+func (fm *FlowManager) takeTurns(node *NodeConfig) {
+	fm.mu.Lock()
+	own := fm.turns
+	fm.turns = node.Turns != nil
+	fm.mu.Unlock()
+	if node.Turns == nil && !own {
+		return
+	}
+	fm.cfg.Enqueuer.QueueFrame(&speech.TurnSettingsFrame{Settings: node.Turns})
 }
 
 // settleIn does the pre-actions of the node that was entered and then lets the

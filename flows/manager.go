@@ -44,6 +44,7 @@ type FlowManager struct {
 	sequences []*sequence
 	summing   *summing
 	choice    bool // the flow has restricted the tool choice
+	turns     bool // the node has turn settings of its own
 }
 
 // New makes a FlowManager for one session. Nothing happens before
@@ -107,6 +108,7 @@ func (fm *FlowManager) Initialize(ctx context.Context, node *NodeConfig) error {
 	fm.begun, fm.current = true, node
 	fm.mu.Unlock()
 	fm.register(p)
+	fm.takeTurns(node)
 	fm.emit(Event{Kind: EventNodeEntered, Node: node.name()})
 	fm.open(p)
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm"
+	"github.com/turnwise/turnwise/speech"
 )
 
 // UnnamedNode is what [FlowManager.CurrentNode] reports at a node without a name.
@@ -51,6 +52,10 @@ type NodeConfig struct {
 	SummaryPrompt string
 	// ToolChoice restricts the model's calls at this node; empty means auto.
 	ToolChoice frames.ToolChoice
+	// Turns are how turns are taken here when the user calls: when a turn of theirs
+	// is over, whether they can talk over the bot, how long they may say nothing.
+	// What is not set is the session's; nil is the session's settings as they are.
+	Turns *speech.TurnSettings
 	// PreActions are done on entry, before the reply.
 	PreActions []Action
 	// PostActions are done once, when the bot's first turn at the node has been

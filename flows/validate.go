@@ -52,6 +52,11 @@ func checkNode(n *NodeConfig, custom map[string]ActionHandler) error {
 	if n.ContextStrategy > ContextSummarize {
 		problems = append(problems, &NodeError{Node: n.name(), Problem: "the context strategy is unknown"})
 	}
+	if n.Turns != nil {
+		if err := n.Turns.Validate(); err != nil {
+			problems = append(problems, &NodeError{Node: n.name(), Problem: err.Error()})
+		}
+	}
 	for i := range n.TaskMessages {
 		if p := checkMessage(&n.TaskMessages[i]); p != "" {
 			problems = append(problems, &NodeError{Node: n.name(), Problem: fmt.Sprintf("task message %d %s", i+1, p)})

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/turnwise/turnwise/audio/vad"
 	"github.com/turnwise/turnwise/audio/vad/silero"
@@ -22,7 +23,18 @@ type Voice struct {
 	Detector func() (vad.Detector, error)
 	// Turns says how turns are taken; the zero value has the defaults of
 	// [speech.TurnSettings].
+	// A node may have settings of its own, see [flows.NodeConfig].Turns.
 	Turns speech.TurnSettings
+	// Reprompt is said to callers who say nothing for as long as Turns.Idle, or that
+	// of the node; nil says nothing.
+	Reprompt *speech.RepromptConfig
+	// Filler gives a line that is spoken when an answer takes longer than FillerAfter,
+	// see [speech.SynthesisConfig]; nil says nothing.
+	Filler      func() string
+	FillerAfter time.Duration
+	// Background makes the sound under a call, such as that of a *mix.Mixer of package
+	// audio/mix: mono samples at rate Hz, 20 ms at a time. Nil has none.
+	Background func(rate int) (speech.Background, error)
 	// WebRTC is the settings of calls; the zero value is usable. Its Logger is the
 	// server's when it is nil.
 	WebRTC webrtc.Config
@@ -45,6 +57,11 @@ func (v *Voice) Validate() error {
 	}
 	if err := v.Turns.Validate(); err != nil {
 		return fmt.Errorf("%w: Voice.Turns: %w", ErrConfig, err)
+	}
+	if v.Reprompt != nil {
+		if _, err := speech.NewReprompt(*v.Reprompt); err != nil {
+			return fmt.Errorf("%w: Voice.Reprompt: %w", ErrConfig, err)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -147,10 +148,18 @@ func (x *exchange) voices(cfg *SessionConfig, rate int) (recording.Source, error
 	if cfg.Speak, err = v.mouth(buffer, rate, &x.filters); err != nil {
 		return nil, err
 	}
-	if x.server.cfg.Record == nil {
-		return buffer, nil
+	var source recording.Source = buffer
+	if v.Background != nil {
+		under, err := v.Background(rate)
+		if err != nil {
+			return nil, fmt.Errorf("server: background: %w", err)
+		}
+		source = &speech.Bed{Speech: buffer, Under: under, OnError: func(err error) { x.server.log.Warn("a call has lost its background", "err", err) }}
 	}
-	return x.server.record(cfg, buffer, rate), nil
+	if x.server.cfg.Record == nil {
+		return source, nil
+	}
+	return x.server.record(cfg, source, rate), nil
 }
 
 // detector makes a voice activity detector.

@@ -23,13 +23,23 @@ func (v *Voice) ears(detector vad.Detector, filters *resample.Filters) ([]pipeli
 	if err != nil {
 		return nil, fmt.Errorf("server: turn taking: %w", err)
 	}
-	return []pipeline.Processor{activity, recognition, turns}, nil
+	ears := []pipeline.Processor{activity, recognition, turns}
+	if v.Reprompt == nil {
+		return ears, nil
+	}
+	reprompt, err := speech.NewReprompt(*v.Reprompt)
+	if err != nil {
+		return nil, fmt.Errorf("server: reprompt: %w", err)
+	}
+	return append(ears, reprompt), nil
 }
 
 // mouth is the processors that speak to a caller, in order; the sound goes into the
 // buffer at rate Hz.
 func (v *Voice) mouth(buffer *speech.Buffer, rate int, filters *resample.Filters) ([]pipeline.Processor, error) {
-	synthesis, err := speech.NewSynthesis(speech.SynthesisConfig{Synthesizer: v.Synthesizer, Fallback: v.Fallback})
+	synthesis, err := speech.NewSynthesis(speech.SynthesisConfig{
+		Synthesizer: v.Synthesizer, Fallback: v.Fallback, Filler: v.Filler, FillerAfter: v.FillerAfter,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("server: synthesis: %w", err)
 	}

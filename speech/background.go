@@ -19,3 +19,28 @@ func (b *Buffer) Fill(packet []int16, under Background) (speech int, err error) 
 	}
 	return n, err
 }
+
+// Bed is a [Buffer] over a background: what a transport is given to play instead, so that
+// the user hears the background whenever there is a call, and the bot over it. Read is
+// for one goroutine at a time.
+type Bed struct {
+	// Speech is what the bot says, and Under the background. Both are required.
+	Speech *Buffer
+	Under  Background
+	// OnError is told of the background's failures, on the goroutine that reads; it
+	// must not block. May be nil.
+	OnError func(error)
+}
+
+// Read fills the packet and returns its length: there is no silence in a bed. Where the
+// background fails, there is what the bot says.
+func (b *Bed) Read(packet []int16) int {
+	speech, err := b.Speech.Fill(packet, b.Under)
+	if err == nil {
+		return len(packet)
+	}
+	if b.OnError != nil {
+		b.OnError(err)
+	}
+	return speech
+}

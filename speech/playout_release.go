@@ -18,6 +18,9 @@ func (p *Playout) spoken(s *segment, from int) {
 	if s.said > from && s.response != 0 {
 		p.Push(&frames.LLMTextFrame{Text: s.text[from:s.said], Response: s.response}, pipeline.Downstream)
 	}
+	if s.said > from {
+		p.Push(&saidFrame{text: s.text[from:s.said]}, pipeline.Upstream)
+	}
 	p.Push(&SpokenFrame{
 		Segment: s.number, Response: s.response, Text: s.text, From: from, To: s.said, Done: s.done,
 	}, pipeline.Downstream)
@@ -65,6 +68,7 @@ func (p *Playout) pause(on bool) {
 		if p.speaking {
 			p.stopped(true)
 			p.starting, p.startAt = p.ledger.end > played, played
+			p.Push(&pausedFrame{left: durationOf(int(p.ledger.end-played), p.cfg.Rate)}, pipeline.Upstream)
 		}
 	}
 	p.advance()

@@ -60,6 +60,7 @@ type Turns struct {
 	check *pipeline.Timer
 	idle  *pipeline.Timer
 	judge judge
+	echo  echo
 }
 
 // userTurn is the turn that is open.
@@ -75,6 +76,8 @@ type userTurn struct {
 	cut         bool // it was heard in part, or not at all
 	paused      bool // the bot waits whether there are words
 	pausedAt    time.Time
+	over        bool // the bot was speaking when it was opened
+	midway      bool // it was paused far from its end
 }
 
 // NewTurns makes the processor.
@@ -181,10 +184,14 @@ func (t *Turns) signal(f frames.Frame, sig Signal, words string) {
 		t.Base.Interrupt(interruptionReason, f, pipeline.Downstream)
 		return
 	}
-	if !t.listens(f, sig) || ((sig == SignalInterim || sig == SignalFinal) && t.stale(sig, words)) {
+	if !t.listens(f, sig) || ((sig == SignalInterim || sig == SignalFinal) && t.stale(sig, words)) || t.echoes(sig, words) {
 		return
 	}
-	switch start := t.starts(sig, words); {
+	start := t.starts(sig, words)
+	if t.tried(sig) {
+		start = min(start, StartQuietly)
+	}
+	switch {
 	case start == StartInterrupting && t.mayPause(sig):
 		t.open(false)
 		t.pause()
@@ -203,7 +210,7 @@ const interruptionReason = "user speech"
 
 // starts asks the start strategies.
 func (t *Turns) starts(sig Signal, words string) Start {
-	if (t.turn != nil && t.turn.interrupted) || (words != "" && !speakable(words)) {
+	if told := sig == SignalInterim || sig == SignalFinal; (t.turn != nil && t.turn.interrupted) || (told && !speakable(words)) {
 		return StartNot
 	}
 	if t.turn != nil && t.turn.paused && speakable(words) {

@@ -23,6 +23,12 @@ func (t *Turns) upstream(f frames.Frame) {
 		t.bot = f.BotState
 		t.started = t.started || f.Busy
 		t.changed()
+	case *saidFrame:
+		t.echo.heard(f.text, time.Now())
+	case *pausedFrame:
+		if t.turn != nil {
+			t.turn.midway = f.left > midway
+		}
 	case *GenerationFrame:
 		t.generating = !f.Over
 	}

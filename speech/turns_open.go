@@ -18,7 +18,7 @@ func (t *Turns) open(interrupted bool) {
 		return
 	}
 	now := time.Now()
-	t.turn = &userTurn{begun: now, activity: now, voiced: t.voice, interrupted: interrupted}
+	t.turn = &userTurn{begun: now, activity: now, voiced: t.voice, interrupted: interrupted, over: t.bot.Speaking}
 	t.turn.disturbed = interrupted && t.wasBusy
 	t.Push(&frames.UserStartedSpeakingFrame{Quiet: !interrupted}, pipeline.Downstream)
 }
@@ -117,6 +117,12 @@ func (t *Turns) close(by string) {
 	t.turn = nil
 	t.check.Stop()
 	now := time.Now()
+	switch {
+	case u.text != "":
+		t.echo.alarms = 0
+	case u.disturbed:
+		t.echo.alarms++
+	}
 	if u.text != "" {
 		t.idleCount = 0
 		t.Push(&journeyFrame{journey: t.begunJourney(u, now)}, pipeline.Downstream)

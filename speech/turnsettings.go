@@ -37,6 +37,11 @@ type TurnSettings struct {
 	// FalseAlarm is how long after such a sound words may come; the default is the
 	// recognizer's latency and half a second, at most 3 s.
 	FalseAlarm time.Duration
+	// KeepEcho takes all that comes over the bot for the user's. Otherwise words that
+	// the bot itself is just saying, three or more in its order, are taken for its
+	// echo in the microphone and left out, and when sounds have stopped the bot in
+	// vain twice in a row, only words do, until the user has said some.
+	KeepEcho bool
 	// Activity says when sound counts as speech.
 	Activity *vad.Params
 }
@@ -106,6 +111,7 @@ func (s TurnSettings) over(base TurnSettings) TurnSettings {
 	if s.Recovery == 0 {
 		s.Recovery = base.Recovery
 	}
+	s.KeepEcho = s.KeepEcho || base.KeepEcho
 	if s.Activity == nil {
 		s.Activity = base.Activity
 	}

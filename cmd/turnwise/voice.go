@@ -103,7 +103,7 @@ func (f *voiceFlags) remoteEars(w *world) (speech.Recognizer, error) {
 		if err != nil {
 			return nil, err
 		}
-		ears, err := deepgram.New(deepgram.Config{APIKey: key, URL: f.STTURL, Model: f.STTModel, Language: f.Language})
+		ears, err := deepgram.New(deepgram.Config{APIKey: key, BaseURL: f.STTURL, Model: f.STTModel, Language: f.Language})
 		if err != nil {
 			return nil, usageError(err.Error())
 		}

@@ -1,78 +1,177 @@
-// Package deepgram has speech recognised by Deepgram while it is being spoken, over
-// its streaming interface for the Nova models. Source: Deepgram's reference of
-// /v1/listen and its guides on keep-alive, endpointing and finalize.
 package deepgram
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
+	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/gorilla/websocket"
+	"github.com/turnwise/turnwise/audio"
+	"github.com/turnwise/turnwise/speech/internal/socket"
 )
 
-// DefaultURL is Deepgram's own address.
-const DefaultURL = "wss://api.deepgram.com/v1/listen"
+// DefaultBaseURL is Deepgram's own address.
+const DefaultBaseURL = "https://api.deepgram.com"
 
-// Rate is the sample rate in Hz of the audio that is sent.
-const Rate = 16000
-
-// Config is the settings of a [Recognizer]. APIKey is required. Printing a Config does
-// not show it.
-type Config struct {
-	// APIKey is the account's key.
-	APIKey string `json:"-"`
-	// URL is the address of the interface, wss or ws; the default is [DefaultURL].
-	URL string
-	// Model is the model's name; the default is "nova-3".
-	Model string
-	// Language is what is spoken, as a BCP 47 tag, or "multi"; the default is "en".
-	Language string
-	// Keyterms are words that are likely to be heard, such as names.
-	Keyterms []string
-	// Endpointing is how much silence makes Deepgram finish what it has heard, in
-	// milliseconds' resolution; the default is 300 ms.
-	Endpointing time.Duration
-	// EndOfTurn has the end that Deepgram finds after that silence taken for the end
-	// of the user's turn. Without it, turn taking decides by itself.
-	EndOfTurn bool
-	// Latency is how long after the end of speech the final words have come in 99 of
-	// 100 cases; the default is 1 s.
-	Latency time.Duration
-	// Header is sent with the handshake and replaces the package's own fields. Its
-	// values are treated as secrets.
-	Header http.Header `json:"-"`
-	// Dialer connects; the default waits 5 s for the handshake.
-	Dialer *websocket.Dialer `json:"-"`
-}
+// DefaultModel is the model that listens when none is named.
+const DefaultModel = "nova-3"
 
 // ErrConfig is wrapped by every error about a configuration.
 var ErrConfig = errors.New("deepgram: invalid configuration")
 
-// Validate names the first field that is missing or wrong.
-func (c Config) Validate() error {
-	switch {
-	case c.APIKey == "" && len(c.Header.Values("Authorization")) == 0:
-		return fmt.Errorf("%w: APIKey is required", ErrConfig)
-	case c.Endpointing < 0 || c.Endpointing > 10*time.Second:
-		return fmt.Errorf("%w: Endpointing is %s; it must be from 10ms to 10s", ErrConfig, c.Endpointing)
-	case c.Latency < 0:
-		return fmt.Errorf("%w: Latency is %s; it must be positive", ErrConfig, c.Latency)
+// Config is the settings of a [Recognizer]. APIKey is required. Printing a Config does
+// not show its secrets.
+type Config struct {
+	// APIKey is Deepgram's key.
+	APIKey string `json:"-"`
+	// BaseURL is the server's address; the default is [DefaultBaseURL].
+	BaseURL string
+	// Headers are sent with the handshake and replace the package's own. Their values
+	// are treated as secrets.
+	Headers map[string]string `json:"-"`
+	// Dial makes network connections, for a proxy or a test; nil means the usual way.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
+
+	// Model is Deepgram's name of the model; the default is [DefaultModel].
+	Model string
+	// Language is what is spoken, as a BCP 47 tag, or "multi"; empty leaves it to the
+	// model. Flux takes it as a hint and only with its multilingual model.
+	Language string
+	// Keyterms are words that are likely to be heard, such as names.
+	Keyterms []string
+	// SmartFormat has dates, amounts and the like written as one writes them. It may
+	// hold words back for a moment. Not for Flux, which does so anyway.
+	SmartFormat bool
+	// Endpointing is the silence that Deepgram takes for the end of what is said; it
+	// counts as an end of turn. The default is 300 ms, negative turns it off. Not for
+	// Flux.
+	Endpointing time.Duration
+	// EndOfTurn is how sure Flux must be that a turn is over, from 0.5 to 1; 0 leaves
+	// it to the server. 1 never is.
+	EndOfTurn float64
+	// EndOfTurnTimeout is the silence after which Flux ends a turn although it is not
+	// sure, from 500 ms to a minute; 0 leaves it to the server.
+	EndOfTurnTimeout time.Duration
+
+	// Rate is the sample rate in Hz that audio is sent with; the default is 16000.
+	Rate int
+	// Latency is how long a final transcript takes in 99 of 100 cases, see
+	// [speech.Recognizer]; the default is 350 ms.
+	Latency time.Duration
+	// KeepAlive is how long nothing may be sent before the connection is kept alive;
+	// the default is 4 s, and 1 s for Flux, which is sent silence then.
+	KeepAlive time.Duration
+}
+
+// withDefaults fills in what is not set.
+func (c Config) withDefaults() Config {
+	if c.BaseURL == "" {
+		c.BaseURL = DefaultBaseURL
 	}
-	u, err := url.Parse(c.address())
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "wss" && u.Scheme != "ws" {
-		return fmt.Errorf("%w: URL must be an address of wss or ws without a user", ErrConfig)
+	if c.Model == "" {
+		c.Model = DefaultModel
+	}
+	if c.Rate == 0 {
+		c.Rate = 16000
+	}
+	setDefault(&c.Endpointing, 300*time.Millisecond)
+	setDefault(&c.Latency, 350*time.Millisecond)
+	if c.flux() {
+		setDefault(&c.KeepAlive, time.Second)
+	}
+	setDefault(&c.KeepAlive, 4*time.Second)
+	return c
+}
+
+func setDefault(d *time.Duration, v time.Duration) {
+	if *d == 0 {
+		*d = v
+	}
+}
+
+// validate checks a configuration with its defaults.
+func (c Config) validate() error {
+	if err := c.server().Validate(ErrConfig, "Config"); err != nil {
+		return err
+	}
+	if err := audio.Mono(c.Rate).Validate(); err != nil {
+		return fmt.Errorf("%w: Config.Rate: %w", ErrConfig, err)
+	}
+	switch {
+	case c.EndOfTurn != 0 && !(c.EndOfTurn >= 0.5 && c.EndOfTurn <= 1):
+		return fmt.Errorf("%w: Config.EndOfTurn must be from 0.5 to 1", ErrConfig)
+	case c.EndOfTurnTimeout != 0 && (c.EndOfTurnTimeout < 500*time.Millisecond || c.EndOfTurnTimeout > time.Minute):
+		return fmt.Errorf("%w: Config.EndOfTurnTimeout must be from 500 ms to a minute", ErrConfig)
+	case c.Latency < 0:
+		return fmt.Errorf("%w: Config.Latency must not be negative", ErrConfig)
+	case c.KeepAlive < 0 || c.KeepAlive > 9*time.Second:
+		return fmt.Errorf("%w: Config.KeepAlive must be at most 9 s, because Deepgram hangs up after 10", ErrConfig)
+	case !c.flux() && (c.EndOfTurn != 0 || c.EndOfTurnTimeout != 0):
+		return fmt.Errorf("%w: Config.EndOfTurn and EndOfTurnTimeout are for Flux models", ErrConfig)
 	}
 	return nil
 }
 
+// flux reports whether the model is one that finds the ends of turns.
+func (c Config) flux() bool { return strings.HasPrefix(c.Model, "flux-") }
+
+func (c Config) server() socket.Server {
+	return socket.Server{Provider: "deepgram", APIKey: c.APIKey, BaseURL: c.BaseURL, Headers: c.Headers, Dial: c.Dial}
+}
+
+// connect is how to connect for a listening.
+func (c Config) connect() socket.Config {
+	path := "/v1/listen"
+	q := url.Values{"model": {c.Model}, "encoding": {"linear16"}, "sample_rate": {strconv.Itoa(c.Rate)}}
+	if len(c.Keyterms) > 0 {
+		q["keyterm"] = c.Keyterms
+	}
+	if c.flux() {
+		path = "/v2/listen"
+		c.fluxQuery(q)
+	} else {
+		c.novaQuery(q)
+	}
+	return c.server().Config(path, q, map[string]string{"Authorization": "Token " + c.APIKey})
+}
+
+func (c Config) novaQuery(q url.Values) {
+	q.Set("channels", "1")
+	q.Set("interim_results", "true")
+	q.Set("punctuate", "true")
+	if c.Language != "" {
+		q.Set("language", c.Language)
+	}
+	if c.SmartFormat {
+		q.Set("smart_format", "true")
+	}
+	q.Set("endpointing", "false")
+	if c.Endpointing > 0 {
+		q.Set("endpointing", strconv.FormatInt(c.Endpointing.Milliseconds(), 10))
+	}
+}
+
+func (c Config) fluxQuery(q url.Values) {
+	if c.Language != "" && c.Language != "multi" && strings.HasSuffix(c.Model, "-multi") {
+		language, _, _ := strings.Cut(c.Language, "-")
+		q.Set("language_hint", language)
+	}
+	if c.EndOfTurn != 0 {
+		q.Set("eot_threshold", strconv.FormatFloat(c.EndOfTurn, 'g', -1, 64))
+	}
+	if c.EndOfTurnTimeout != 0 {
+		q.Set("eot_timeout_ms", strconv.FormatInt(c.EndOfTurnTimeout.Milliseconds(), 10))
+	}
+}
+
 // String describes the configuration without its secrets.
 func (c Config) String() string {
-	return fmt.Sprintf("deepgram.Config{URL: %q, Model: %q, Language: %q}", c.address(), c.Model, c.Language)
+	return fmt.Sprintf("deepgram.Config{BaseURL: %q, Model: %q}", c.BaseURL, c.Model)
 }
 
 // GoString is the same as String, so that %#v shows no secrets either.
@@ -80,69 +179,3 @@ func (c Config) GoString() string { return c.String() }
 
 // LogValue is the same as String for structured logs.
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
-
-func (c Config) address() string {
-	if c.URL == "" {
-		return DefaultURL
-	}
-	return c.URL
-}
-
-// withDefaults fills in what was left open.
-func (c Config) withDefaults() Config {
-	c.URL = c.address()
-	if c.Model == "" {
-		c.Model = "nova-3"
-	}
-	if c.Language == "" {
-		c.Language = "en"
-	}
-	if c.Endpointing == 0 {
-		c.Endpointing = 300 * time.Millisecond
-	}
-	if c.Latency == 0 {
-		c.Latency = time.Second
-	}
-	if c.Dialer == nil {
-		c.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 5 * time.Second}
-	}
-	return c
-}
-
-// listenURL is the address with what is asked for.
-func (c Config) listenURL() (string, error) {
-	u, err := url.Parse(c.URL)
-	if err != nil {
-		return "", err
-	}
-	q := u.Query()
-	for name, value := range map[string]string{
-		"model": c.Model, "language": c.Language, "encoding": "linear16", "sample_rate": strconv.Itoa(Rate), "channels": "1",
-		"interim_results": "true", "smart_format": "true", "endpointing": strconv.FormatInt(max(10, c.Endpointing.Milliseconds()), 10),
-	} {
-		q.Set(name, value)
-	}
-	for _, term := range c.Keyterms {
-		q.Add("keyterm", term)
-	}
-	u.RawQuery = q.Encode()
-	return u.String(), nil
-}
-
-// header is what goes with the handshake.
-func (c Config) header() http.Header {
-	h := http.Header{"Authorization": {"Token " + c.APIKey}}
-	for name, values := range c.Header {
-		h[http.CanonicalHeaderKey(name)] = values
-	}
-	return h
-}
-
-// secrets are the texts that no error may hold.
-func (c Config) secrets() []string {
-	out := []string{c.APIKey}
-	for _, values := range c.Header {
-		out = append(out, values...)
-	}
-	return out
-}

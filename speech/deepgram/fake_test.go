@@ -1,172 +1,166 @@
 package deepgram_test
 
 import (
-	"context"
-	"encoding/json"
-	"net"
 	"net/http"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
 	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/deepgram"
+	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const key = "dg-very-secret-key"
 
-// fake is Deepgram, as strict as its reference: what it would refuse, or not
-// understand, fails the test.
+// fake is Deepgram, as strict as its reference: what it would refuse, not understand or
+// hang up for fails the test.
 type fake struct {
-	t     *testing.T
-	dials chan net.Conn
-	calls int
+	*sockettest.Server
+	// heard is told the type of each message, "audio" for audio, and answers.
+	heard func(c *call, kind string)
+	last  *call
+}
 
-	// refuse answers the handshake with a status, when it is not 0.
-	refuse int
-	// on acts on what comes; samples is 0 for a message, whose type is kind.
-	on func(f *fake, kind string, samples int)
-
-	ws      *websocket.Conn
+// call is one connection.
+type call struct {
+	*sockettest.Peer
+	t       *testing.T
+	query   map[string][]string
+	flux    bool
 	samples int
 	kinds   []string
-	query   map[string]string
+	hangUp  bool // does not answer the end of the audio as it should
 }
 
-func (f *fake) Accept() (net.Conn, error) {
-	c, ok := <-f.dials
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return c, nil
-}
-
-func (*fake) Close() error   { return nil }
-func (*fake) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
-
-// with runs fn in virtual time with a recognizer that talks to f.
-func with(t *testing.T, f *fake, cfg deepgram.Config, fn func(t *testing.T, r *deepgram.Recognizer)) {
+func newFake(t *testing.T, heard func(c *call, kind string)) *fake {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		f.t, f.dials = t, make(chan net.Conn)
-		srv := &http.Server{Handler: f}
-		served := make(chan error)
-		go func() { served <- srv.Serve(f) }()
-		cfg.APIKey, cfg.URL = key, "ws://deepgram/v1/listen"
-		cfg.Dialer = &websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			f.dials <- theirs
-			return ours, nil
-		}}
-		r, err := deepgram.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fn(t, r)
-		close(f.dials)
-		<-served
-		_ = srv.Close()
+	f := &fake{heard: heard}
+	f.Server = sockettest.New(t, func(p *sockettest.Peer) {
+		c := &call{Peer: p, t: t, query: p.Request.URL.Query()}
+		f.last = c
+		c.handshake()
+		c.listen(f.heard)
 	})
+	return f
 }
 
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.calls++
+// handshake checks the address and the headers.
+func (c *call) handshake() {
+	r := c.Request
 	if got := r.Header.Get("Authorization"); got != "Token "+key {
-		f.t.Errorf("the key is sent as %q", got)
+		c.t.Errorf("authorization is %q", got)
 	}
-	f.query = map[string]string{}
-	for name, values := range r.URL.Query() {
-		f.query[name] = values[0]
+	c.flux = strings.HasPrefix(r.URL.Query().Get("model"), "flux-")
+	want, known := "/v1/listen", "model encoding sample_rate channels interim_results punctuate endpointing language smart_format keyterm"
+	if c.flux {
+		want, known = "/v2/listen", "model encoding sample_rate language_hint keyterm eot_threshold eot_timeout_ms"
 	}
-	for name, want := range map[string]string{"encoding": "linear16", "sample_rate": "16000", "channels": "1", "interim_results": "true"} {
-		if f.query[name] != want {
-			f.t.Errorf("%s is %q, not %q", name, f.query[name], want)
+	if r.URL.Path != want {
+		c.t.Errorf("the path is %s", r.URL.Path)
+	}
+	for name := range c.query {
+		if !strings.Contains(" "+known+" ", " "+name+" ") {
+			c.t.Errorf("there is no parameter %s", name)
 		}
 	}
-	if f.refuse != 0 {
-		w.Header().Set("Dg-Error", "no luck with "+key)
-		http.Error(w, `{"err_msg":"no"}`, f.refuse)
-		return
+	if c.query["encoding"][0] != "linear16" || c.query["sample_rate"][0] != "16000" {
+		c.t.Errorf("the audio is %v at %v", c.query["encoding"], c.query["sample_rate"])
 	}
-	up := websocket.Upgrader{}
-	ws, err := up.Upgrade(w, r, nil)
-	if err != nil {
-		f.t.Error(err)
-		return
-	}
-	f.ws = ws
-	f.listen()
 }
 
-// listen reads until the client or a rule ends the connection.
-func (f *fake) listen() {
-	defer f.ws.Close()
-	closing := false
+// listen reads until the client is gone or has said that it has finished.
+func (c *call) listen(heard func(c *call, kind string)) {
 	for {
-		if err := f.ws.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		object, data, err := c.Poll(10 * time.Second)
+		switch {
+		case err != nil:
 			return
-		}
-		kind, raw, err := f.ws.ReadMessage()
-		if err != nil {
+		case object == nil && data == nil:
+			c.t.Error("nothing came for ten seconds; Deepgram hangs up")
+			c.Close(1011, "NET-0001")
 			return
-		}
-		if closing {
-			f.t.Errorf("%q came behind CloseStream", raw)
-		}
-		if kind == websocket.BinaryMessage {
-			if len(raw) == 0 || len(raw)%2 != 0 {
-				f.t.Errorf("%d bytes of sound came", len(raw))
+		case data != nil:
+			if len(data) == 0 || len(data)%2 != 0 {
+				c.t.Errorf("%d bytes of audio", len(data))
 			}
-			f.samples += len(raw) / 2
-			f.act("", len(raw)/2)
+			c.samples += len(data) / 2
+			heard(c, "audio")
 			continue
 		}
-		var m struct{ Type string }
-		if err := json.Unmarshal(raw, &m); err != nil {
-			f.t.Errorf("%q came", raw)
+		kind, _ := object["type"].(string)
+		if len(object) != 1 || kind != "CloseStream" && (c.flux || kind != "KeepAlive" && kind != "Finalize") {
+			c.t.Errorf("there is no message %v", object)
 		}
-		f.kinds = append(f.kinds, m.Type)
-		switch m.Type {
-		case "KeepAlive", "Finalize":
-			f.act(m.Type, 0)
-		case "CloseStream":
-			closing = true
-			f.act(m.Type, 0)
-			f.send(`{"type":"Metadata","transaction_key":"deprecated","channels":1}`)
-			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-			_ = f.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second))
+		c.kinds = append(c.kinds, kind)
+		heard(c, kind)
+		if kind == "CloseStream" && !c.hangUp {
+			c.Send(`{"type":"Metadata","transaction_key":"deprecated","channels":1}`)
+			c.Close(1000, "")
+			if object, data, err := c.Receive(); err == nil {
+				c.t.Errorf("after the end came %v and %d bytes", object, len(data))
+			}
 			return
-		default:
-			f.t.Errorf("the message %q came", m.Type)
 		}
 	}
 }
 
-func (f *fake) act(kind string, samples int) {
-	if f.on != nil {
-		f.on(f, kind, samples)
+// results sends words as Nova does.
+func (c *call) results(text string, flags ...string) {
+	m := map[string]any{
+		"type": "Results", "channel_index": []int{0, 1}, "duration": 1.0, "start": 0.0, "is_final": false, "speech_final": false,
+		"channel":  map[string]any{"alternatives": []any{map[string]any{"transcript": text, "confidence": 0.9, "words": []any{}, "languages": []string{"en"}}}},
+		"metadata": map[string]any{"request_id": "r"},
+	}
+	for _, f := range flags {
+		m[f] = true
+	}
+	c.Send(m)
+}
+
+// turn sends what Flux makes of a turn.
+func (c *call) turn(event, text string) {
+	c.Send(map[string]any{
+		"type": "TurnInfo", "request_id": "r", "sequence_id": 1, "event": event, "turn_index": 0,
+		"audio_window_start": 0.0, "audio_window_end": 1.0, "transcript": text, "words": []any{}, "end_of_turn_confidence": 0.8,
+	})
+}
+
+func newRecognizer(t *testing.T, f *fake, change ...func(*deepgram.Config)) *deepgram.Recognizer {
+	t.Helper()
+	cfg := deepgram.Config{APIKey: key, BaseURL: sockettest.URL, Dial: f.Dial}
+	for _, apply := range change {
+		apply(&cfg)
+	}
+	r, err := deepgram.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// refuse has handshakes answered with a status and a body.
+func (f *fake) refuse(status int, body string) {
+	f.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "2")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+		return true
 	}
 }
 
-// send sends a message to the client, which may have gone.
-func (f *fake) send(text string) { _ = f.ws.WriteMessage(websocket.TextMessage, []byte(text)) }
-
-// results sends words.
-func (f *fake) results(text string, final, speechFinal bool) {
-	raw, err := json.Marshal(map[string]any{
-		"type": "Results", "channel_index": []int{0, 1}, "duration": 1.0, "start": 0.0, "is_final": final, "speech_final": speechFinal,
-		"channel":  map[string]any{"alternatives": []any{map[string]any{"transcript": text, "confidence": 0.9, "words": []any{}}}},
-		"metadata": map[string]any{"request_id": "r"},
-	})
-	if err != nil {
-		f.t.Error(err)
-	}
-	f.send(string(raw))
+// said is a second of speech, and the end.
+func said() *speech.Audio {
+	in := speech.NewAudio(160000)
+	in.Mark(speech.SpeechStarted)
+	in.Write(make([]int16, 16000))
+	in.Mark(speech.SpeechStopped)
+	in.Close()
+	return in
 }
 
 // heard collects what is emitted.

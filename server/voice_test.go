@@ -218,8 +218,17 @@ func TestACallerWhoSpeaksStopsTheBot(t *testing.T) {
 	eventually(t, "a second of it is heard", func() bool { return c.hummed() > time.Second })
 	c.speak(time.Second)
 	c.until("the bot is interrupted", func(m message) bool { return m.Type == "bot-interrupted" })
+	eventually(t, "the bot is silent", func() bool {
+		before := c.hummed()
+		time.Sleep(100 * time.Millisecond)
+		return c.hummed() == before
+	})
+	before := c.hummed()
 	c.hears("Goodbye, Ada.")
 	c.leaves()
+	if farewell := c.hummed() - before; farewell < 2*wordTime-40*time.Millisecond { // RT18
+		t.Errorf("the bot left when %s of its farewell was heard", farewell)
+	}
 	// It would have been fifteen seconds. What was heard is what there was until
 	// the user was noticed, and the farewell.
 	if heard := c.hummed(); heard > 6*time.Second {

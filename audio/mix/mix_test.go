@@ -281,7 +281,7 @@ func TestWhatCannotBeMixedIsRefused(t *testing.T) {
 
 // TestResampledToneStaysCleanAndAligned: a track at another rate, converted in pieces
 // and mixed, is still the sine it was, where it was.
-func TestResampledToneStaysCleanAndAligned(t *testing.T) {
+func TestResampledToneStaysCleanAndAligned(t *testing.T) { // RT46
 	source, err := audio.NewTone(audio.Mono(44100), 440, -15)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // TestFormatsAreHonouredEndToEnd: what comes as 48 kHz stereo or over an 8 kHz
 // telephone line, and goes through every rate in use, is still 440 Hz.
-func TestFormatsAreHonouredEndToEnd(t *testing.T) {
+func TestFormatsAreHonouredEndToEnd(t *testing.T) { // RT45
 	const frequency = 440.0
 	convert := func(s []int16, from, to int) []int16 {
 		r, err := resample.New(from, to, 1)

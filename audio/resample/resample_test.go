@@ -96,7 +96,7 @@ func TestStreamIsHeldBackNoLongerThanPromised(t *testing.T) {
 
 // TestTelephoneAudioMayGiveNothingAtFirst: pieces of 1 ms stay inside the filter
 // for a while; an empty result is no error and nothing is lost.
-func TestTelephoneAudioMayGiveNothingAtFirst(t *testing.T) {
+func TestTelephoneAudioMayGiveNothingAtFirst(t *testing.T) { // RT47
 	r, err := resample.New(8000, 16000, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -165,7 +165,7 @@ func TestEventsDoNotDependOnPieces(t *testing.T) {
 
 // TestTelephoneAudioIsJudgedWhole: 20 ms pieces of 8 kHz, resampled to 16 kHz, come
 // as 0 to 321 samples; the machine takes them all, and a window with every 512.
-func TestTelephoneAudioIsJudgedWhole(t *testing.T) {
+func TestTelephoneAudioIsJudgedWhole(t *testing.T) { // RT47
 	d, err := vad.NewEnergy(16000)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func turns(samples []int16) int {
 	return n
 }
 
-func TestEveryFormOfOpusBecomesMono16k(t *testing.T) {
+func TestEveryFormOfOpusBecomesMono16k(t *testing.T) { // RT45
 	for _, c := range []struct {
 		name   string
 		format audio.Format

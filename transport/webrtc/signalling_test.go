@@ -133,7 +133,7 @@ func TestAnOfferOfAnUnknownCallIsANewCall(t *testing.T) {
 
 // TestCandidatesMayComeLateAndEmptyAndOfAnyKind has the client keep its addresses back
 // and send them in pieces, among such as no server can use.
-func TestCandidatesMayComeLateAndEmptyAndOfAnyKind(t *testing.T) {
+func TestCandidatesMayComeLateAndEmptyAndOfAnyKind(t *testing.T) { // RT42, RT43
 	s := serve(t, webrtc.Config{})
 	c := newClient(t, s.URL+"/api/offer", options{})
 	open := make(chan struct{})

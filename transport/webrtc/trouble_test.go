@@ -19,7 +19,7 @@ import (
 // vanish takes the client away without a word: its sockets are closed under it.
 func (c *client) vanish(udp *sockets) { udp.cut() }
 
-func TestACallerThatVanishesIsGoneAfterAWhile(t *testing.T) {
+func TestACallerThatVanishesIsGoneAfterAWhile(t *testing.T) { // RT20
 	s := serve(t, webrtc.Config{LostAfter: 300 * time.Millisecond, ReattachWindow: 300 * time.Millisecond})
 	udp := &sockets{}
 	c := newClient(t, s.URL+"/api/offer", options{settings: udp.use(t)}).connect()
@@ -268,7 +268,7 @@ func TestOfTwoMicrophonesTheFirstIsHeard(t *testing.T) {
 
 // TestPicturesNobodyWantsTakeNoMemory has a client send pictures on a line that was
 // declined: it is made to believe that it was not.
-func TestPicturesNobodyWantsTakeNoMemory(t *testing.T) {
+func TestPicturesNobodyWantsTakeNoMemory(t *testing.T) { // RT40
 	s := serve(t, webrtc.Config{})
 	c := newClient(t, s.URL+"/api/offer", options{})
 	camera, err := pion.NewTrackLocalStaticRTP(pion.RTPCodecCapability{MimeType: pion.MimeTypeVP8, ClockRate: 90000}, "camera", "client")

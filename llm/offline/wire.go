@@ -70,8 +70,11 @@ func (c *chatRequest) request() (*llm.Request, error) {
 	if c.N > 1 {
 		return nil, &invalid{"n", "only one choice is supported; n must be 1"}
 	}
-	if c.MaxTokens < 0 || c.MaxCompletionTokens < 0 {
+	if c.MaxTokens < 0 {
 		return nil, &invalid{"max_tokens", "max_tokens must not be negative"}
+	}
+	if c.MaxCompletionTokens < 0 {
+		return nil, &invalid{"max_completion_tokens", "max_completion_tokens must not be negative"}
 	}
 	convo := frames.NewLLMContext("")
 	messages, err := c.history(convo)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/turnwise/turnwise/audio"
@@ -133,7 +134,7 @@ func printLatencies(w io.Writer, r *caller.Report) error {
 		if reply.Latency > 0 {
 			took = reply.Latency.Round(time.Millisecond).String()
 		}
-		_, bad := fmt.Fprintf(w, "answer   %-10s after %s\n", took, reply.Turn)
+		_, bad := fmt.Fprintf(w, "answer   %-10s after %s%s\n", took, printable(reply.Turn), spent(reply.Parts))
 		err = errors.Join(err, bad)
 	}
 	if r.HungUp {
@@ -141,4 +142,16 @@ func printLatencies(w io.Writer, r *caller.Report) error {
 		err = errors.Join(err, bad)
 	}
 	return err
+}
+
+// spent tells in brackets where the time went, as far as the server tells.
+func spent(parts []caller.Part) string {
+	var told []string
+	for _, p := range parts {
+		told = append(told, fmt.Sprintf("%s %s", p.Name, p.Took.Round(time.Millisecond)))
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(told, ", ") + ")"
 }

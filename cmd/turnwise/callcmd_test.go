@@ -60,6 +60,14 @@ func TestACallFromTheCommandLineIsToldAndRecorded(t *testing.T) {
 		if r.Latency <= 0 {
 			t.Errorf("the answer to %s took %s", r.Turn, r.Latency)
 		}
+		spoken := strings.HasSuffix(r.Turn, ".wav")
+		var sum time.Duration
+		for _, p := range r.Parts {
+			sum += p.Took
+		}
+		if spoken != (len(r.Parts) == 6) || sum > r.Latency+time.Second {
+			t.Errorf("of the %s until the answer to %s, the parts are %v", r.Latency, r.Turn, r.Parts)
+		}
 	}
 	if got := strings.Join(turns, ", "); got != `greeting, table.wav, day.wav, "Ada Lovelace"` {
 		t.Errorf("what was answered is %s", got)

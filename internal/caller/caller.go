@@ -91,7 +91,23 @@ type Reply struct {
 	// the first sound of the answer as it was heard. For the greeting it is the time
 	// from the bot's being ready.
 	Latency time.Duration `json:"latency"`
+	// Parts are where that time went, as far as the server tells: in order, without
+	// the way through the network. Empty when it does not, as for the greeting and
+	// what was typed.
+	Parts []Part `json:"parts,omitempty"`
 }
+
+// Part is a part of the time until an answer.
+type Part struct {
+	// Name is the part's: recognition, endpointing, model, sentence, synthesis or
+	// playout.
+	Name string `json:"name"`
+	// Took is how long it took.
+	Took time.Duration `json:"took"`
+}
+
+// parts are in the order in which they follow each other.
+var parts = [...]string{"recognition", "endpointing", "model", "sentence", "synthesis", "playout"}
 
 // Report is what happened in a call.
 type Report struct {

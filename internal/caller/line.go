@@ -27,6 +27,7 @@ type call struct {
 	cfg    Config
 	begun  time.Time
 	report Report
+	parts  []Part // of the answer that is coming
 
 	pc  *pion.PeerConnection
 	dc  *pion.DataChannel
@@ -54,6 +55,8 @@ type event struct {
 		Node         string `json:"node"`
 		Error        string `json:"error"`
 		Fatal        bool   `json:"fatal"`
+		// Latency is of Turnwise's own message about an answer, in seconds.
+		Latency map[string]float64 `json:"latency"`
 	}
 }
 

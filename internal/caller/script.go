@@ -132,6 +132,7 @@ func (c *call) reply(turn string, since time.Time) {
 	if at := c.ear.first(); !at.IsZero() {
 		r.Latency = at.Sub(since)
 	}
+	r.Parts, c.parts = c.parts, nil
 	c.report.Replies = append(c.report.Replies, r)
 }
 
@@ -186,6 +187,9 @@ func (c *call) note(e event) error {
 		}
 		line.Who, line.Text = Bot, e.data.Text
 	case "server-message":
+		if e.data.Event == "latency" {
+			c.measured(e.data.Latency)
+		}
 		if e.data.Event != "node" {
 			return nil
 		}
@@ -200,6 +204,14 @@ func (c *call) note(e event) error {
 	}
 	c.write(line)
 	return nil
+}
+
+// measured takes in where the time until an answer went.
+func (c *call) measured(took map[string]float64) {
+	c.parts = nil
+	for _, name := range parts {
+		c.parts = append(c.parts, Part{name, time.Duration(took[name] * float64(time.Second))})
+	}
 }
 
 // write writes a line down.

@@ -1,0 +1,116 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/turnwise/turnwise/flows/expr"
+)
+
+// DecodeRun reads a run that was written as JSON. Integers stay integers. A field of the
+// wrong type is an error that names it, and a record of a schema that is not known is one.
+func DecodeRun(raw []byte) (*Run, error) {
+	var r Run
+	if err := decode(raw, &r); err != nil {
+		return nil, fmt.Errorf("run: reading a run: %w", err)
+	}
+	if r.Schema != Schema {
+		return nil, fmt.Errorf("run: the record is of schema %d; this program knows %d", r.Schema, Schema)
+	}
+	p := &plainer{}
+	p.object(&r.Env)
+	p.outcome(r.Outcome)
+	for _, s := range r.Scopes {
+		p.object(&s.State, &s.Inputs, &s.Outputs, &s.Seen)
+		p.value(&s.Result, &s.Answer)
+		p.outcome(s.Outcome)
+		for i := range s.Done {
+			p.object(&s.Done[i].Args)
+			p.value(&s.Done[i].Result)
+		}
+	}
+	for _, c := range r.Calls {
+		p.call(c)
+	}
+	for _, i := range r.Interrupts {
+		p.object(&i.Args)
+		p.value(&i.Default)
+	}
+	for i := range r.Functions {
+		p.object(&r.Functions[i].Args, &r.Functions[i].Report)
+	}
+	return &r, p.err
+}
+
+// DecodeEvent reads an event that was written as JSON; see DecodeRun.
+func DecodeEvent(raw []byte) (Event, error) {
+	var e Event
+	if err := decode(raw, &e); err != nil {
+		return Event{}, fmt.Errorf("run: reading an event: %w", err)
+	}
+	p := &plainer{}
+	p.object(&e.Set)
+	p.value(&e.Value)
+	p.outcome(e.Outcome)
+	if e.Function != nil {
+		p.object(&e.Function.Args, &e.Function.Report)
+	}
+	if e.Call != nil {
+		p.call(e.Call)
+	}
+	if e.Interrupt != nil {
+		p.object(&e.Interrupt.Args)
+		p.value(&e.Interrupt.Default)
+	}
+	return e, p.err
+}
+
+// decode reads JSON and keeps numbers as they are written.
+func decode(raw []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+// plainer makes values plain and keeps the first error.
+type plainer struct{ err error }
+
+func (p *plainer) value(values ...*any) {
+	for _, v := range values {
+		plain, err := expr.Plain(*v)
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		*v = plain
+	}
+}
+
+func (p *plainer) object(objects ...*map[string]any) {
+	for _, o := range objects {
+		if *o == nil {
+			continue
+		}
+		plain, err := expr.Plain(*o)
+		if err != nil {
+			if p.err == nil {
+				p.err = err
+			}
+			continue
+		}
+		*o, _ = plain.(map[string]any)
+	}
+}
+
+func (p *plainer) outcome(o *Outcome) {
+	if o != nil {
+		p.value(&o.Value)
+	}
+}
+
+func (p *plainer) call(c *Call) {
+	p.object(&c.Args, &c.Answers)
+	if c.Undo != nil {
+		p.value(&c.Undo.Value)
+	}
+}

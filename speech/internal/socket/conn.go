@@ -201,13 +201,15 @@ func (c *Conn) write(ctx context.Context, kind int, data []byte) error {
 	if err == nil {
 		return nil
 	}
-	c.Kill()
+	wait := time.NewTimer(farewell)
+	defer wait.Stop()
+	defer c.Kill()
 	select {
-	case <-c.done: // the server has said why
+	case <-c.done: // the server may have said why
 		if ctx.Err() == nil {
 			return c.err
 		}
-	default:
+	case <-wait.C:
 	}
 	return c.failures.Cut(ctx, err)
 }

@@ -29,6 +29,7 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		"SegmentedConfig: Rate":         second(speech.NewSegmented(speech.SegmentedConfig{Transcriber: &scribe{}, Rate: -1})),
 		"ActivityConfig.Detector":       second(speech.NewActivity(speech.ActivityConfig{})),
 		"Confidence":                    second(speech.NewActivity(speech.ActivityConfig{Detector: loud{}, Params: vad.Params{Confidence: 2}})),
+		"RepromptConfig":                second(speech.NewReprompt(speech.RepromptConfig{})),
 		"TurnsConfig.Latency":           second(speech.NewTurns(speech.TurnsConfig{Latency: -1})),
 		"TurnSettings.Watchdog":         turns(speech.TurnSettings{Watchdog: -1}),
 		"TurnSettings.Noise":            turns(speech.TurnSettings{Noise: -1}),

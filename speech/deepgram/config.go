@@ -47,13 +47,16 @@ type Config struct {
 	// SmartFormat has dates, amounts and the like written as one writes them. It may
 	// hold words back for a moment. Not for Flux, which does so anyway.
 	SmartFormat bool
-	// Endpointing is the silence that Deepgram takes for the end of what is said; it
-	// counts as an end of turn. The default is 300 ms, negative turns it off. Not for
-	// Flux.
+	// Endpointing is the silence after which Deepgram finishes what it has heard. The
+	// default is 300 ms, negative turns it off. Not for Flux.
 	Endpointing time.Duration
-	// EndOfTurn is how sure Flux must be that a turn is over, from 0.5 to 1; 0 leaves
-	// it to the server. 1 never is.
-	EndOfTurn float64
+	// EndOfTurn has the end that Deepgram finds after that silence taken for the end
+	// of the user's turn. Without it, turn taking decides by itself. Flux tells ends
+	// of turns in any case.
+	EndOfTurn bool
+	// EndOfTurnThreshold is how sure Flux must be that a turn is over, from 0.5 to 1,
+	// which it never is; 0 leaves it to the server.
+	EndOfTurnThreshold float64
 	// EndOfTurnTimeout is the silence after which Flux ends a turn although it is not
 	// sure, from 500 ms to a minute; 0 leaves it to the server.
 	EndOfTurnTimeout time.Duration
@@ -103,16 +106,16 @@ func (c Config) validate() error {
 		return fmt.Errorf("%w: Config.Rate: %w", ErrConfig, err)
 	}
 	switch {
-	case c.EndOfTurn != 0 && !(c.EndOfTurn >= 0.5 && c.EndOfTurn <= 1):
-		return fmt.Errorf("%w: Config.EndOfTurn must be from 0.5 to 1", ErrConfig)
+	case c.EndOfTurnThreshold != 0 && !(c.EndOfTurnThreshold >= 0.5 && c.EndOfTurnThreshold <= 1):
+		return fmt.Errorf("%w: Config.EndOfTurnThreshold must be from 0.5 to 1", ErrConfig)
 	case c.EndOfTurnTimeout != 0 && (c.EndOfTurnTimeout < 500*time.Millisecond || c.EndOfTurnTimeout > time.Minute):
 		return fmt.Errorf("%w: Config.EndOfTurnTimeout must be from 500 ms to a minute", ErrConfig)
 	case c.Latency < 0:
 		return fmt.Errorf("%w: Config.Latency must not be negative", ErrConfig)
 	case c.KeepAlive < 0 || c.KeepAlive > 9*time.Second:
 		return fmt.Errorf("%w: Config.KeepAlive must be at most 9 s, because Deepgram hangs up after 10", ErrConfig)
-	case !c.flux() && (c.EndOfTurn != 0 || c.EndOfTurnTimeout != 0):
-		return fmt.Errorf("%w: Config.EndOfTurn and EndOfTurnTimeout are for Flux models", ErrConfig)
+	case !c.flux() && (c.EndOfTurnThreshold != 0 || c.EndOfTurnTimeout != 0):
+		return fmt.Errorf("%w: Config.EndOfTurnThreshold and EndOfTurnTimeout are for Flux models", ErrConfig)
 	}
 	return nil
 }
@@ -161,8 +164,8 @@ func (c Config) fluxQuery(q url.Values) {
 		language, _, _ := strings.Cut(c.Language, "-")
 		q.Set("language_hint", language)
 	}
-	if c.EndOfTurn != 0 {
-		q.Set("eot_threshold", strconv.FormatFloat(c.EndOfTurn, 'g', -1, 64))
+	if c.EndOfTurnThreshold != 0 {
+		q.Set("eot_threshold", strconv.FormatFloat(c.EndOfTurnThreshold, 'g', -1, 64))
 	}
 	if c.EndOfTurnTimeout != 0 {
 		q.Set("eot_timeout_ms", strconv.FormatInt(c.EndOfTurnTimeout.Milliseconds(), 10))

@@ -58,7 +58,7 @@ func (n *nova) Handle(data []byte) error {
 		return err
 	}
 	// Words that were asked for say nothing about the end of a turn.
-	t := speech.Transcript{Final: r.IsFinal, EndOfTurn: r.SpeechFinal && !r.FromFinalize}
+	t := speech.Transcript{Final: r.IsFinal, EndOfTurn: n.cfg.EndOfTurn && r.SpeechFinal && !r.FromFinalize}
 	if len(r.Channel.Alternatives) > 0 {
 		best := r.Channel.Alternatives[0]
 		t.Text, t.Confidence = best.Transcript, best.Confidence

@@ -33,7 +33,7 @@ func TestSpeechBecomesWords(t *testing.T) {
 		})
 		r := newRecognizer(t, f, func(c *deepgram.Config) {
 			c.Model, c.Language, c.Keyterms, c.SmartFormat = "nova-2", "de-CH", []string{"Linden Tree", "Oak"}, true
-			c.Endpointing, c.Headers = 450*time.Millisecond, map[string]string{"X-Own": "1"}
+			c.Endpointing, c.EndOfTurn, c.Headers = 450*time.Millisecond, true, map[string]string{"X-Own": "1"}
 		})
 		var h heard
 		if err := r.Recognize(t.Context(), said(), h.emit); err != nil {
@@ -64,6 +64,27 @@ func TestSpeechBecomesWords(t *testing.T) {
 	})
 }
 
+func TestTheEndOfATurnIsToldWhenItIsWanted(t *testing.T) {
+	for _, wanted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(t, func(c *call, kind string) {
+				if kind == "Finalize" {
+					c.results("yes", "is_final", "from_finalize")
+					c.results("", "is_final", "speech_final")
+				}
+			})
+			var h heard
+			r := newRecognizer(t, f, func(c *deepgram.Config) { c.EndOfTurn = wanted })
+			if err := r.Recognize(t.Context(), said(), h.emit); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.all[len(h.all)-1].EndOfTurn; got != wanted || len(h.all) > 2 {
+				t.Errorf("wanted %v: heard %v", wanted, h.all)
+			}
+		})
+	}
+}
+
 func TestFluxTellsTheEndsOfTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, func(c *call, kind string) {
@@ -79,7 +100,7 @@ func TestFluxTellsTheEndsOfTurns(t *testing.T) {
 		})
 		r := newRecognizer(t, f, func(c *deepgram.Config) {
 			c.Model, c.Language, c.Keyterms = "flux-general-multi", "de-CH", []string{"Linden"}
-			c.EndOfTurn, c.EndOfTurnTimeout = 0.8, 3*time.Second
+			c.EndOfTurnThreshold, c.EndOfTurnTimeout = 0.8, 3*time.Second
 		})
 		var h heard
 		if err := r.Recognize(t.Context(), said(), h.emit); err != nil {
@@ -217,15 +238,15 @@ func TestTheLastWordsAreNotWaitedForForever(t *testing.T) {
 
 func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 	for field, change := range map[string]func(*deepgram.Config){
-		"APIKey":           func(c *deepgram.Config) { c.APIKey = "" },
-		"BaseURL":          func(c *deepgram.Config) { c.BaseURL = "nowhere" },
-		"Headers":          func(c *deepgram.Config) { c.Headers = map[string]string{"a b": "c"} },
-		"Rate":             func(c *deepgram.Config) { c.Rate = 7 },
-		"Latency":          func(c *deepgram.Config) { c.Latency = -1 },
-		"KeepAlive":        func(c *deepgram.Config) { c.KeepAlive = time.Minute },
-		"EndOfTurn":        func(c *deepgram.Config) { c.EndOfTurn = 0.1 },
-		"EndOfTurnTimeout": func(c *deepgram.Config) { c.EndOfTurnTimeout = 1 },
-		"Flux":             func(c *deepgram.Config) { c.EndOfTurn = 0.7 },
+		"APIKey":             func(c *deepgram.Config) { c.APIKey = "" },
+		"BaseURL":            func(c *deepgram.Config) { c.BaseURL = "nowhere" },
+		"Headers":            func(c *deepgram.Config) { c.Headers = map[string]string{"a b": "c"} },
+		"Rate":               func(c *deepgram.Config) { c.Rate = 7 },
+		"Latency":            func(c *deepgram.Config) { c.Latency = -1 },
+		"KeepAlive":          func(c *deepgram.Config) { c.KeepAlive = time.Minute },
+		"EndOfTurnThreshold": func(c *deepgram.Config) { c.EndOfTurnThreshold = 0.1 },
+		"EndOfTurnTimeout":   func(c *deepgram.Config) { c.EndOfTurnTimeout = 1 },
+		"Flux":               func(c *deepgram.Config) { c.EndOfTurnThreshold = 0.7 },
 	} {
 		cfg := deepgram.Config{APIKey: key}
 		change(&cfg)

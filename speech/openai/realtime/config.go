@@ -64,7 +64,7 @@ type Config struct {
 	NoiseReduction string
 	// TurnDetection says who finds the ends of turns; the default is [Local], which
 	// needs voice activity in the pipeline. What the server finds counts as an end of
-	// turn; use [speech.RecognizerEnd] with it.
+	// turn, which [speech.RecognizerEnd] goes by.
 	TurnDetection TurnDetection
 
 	// Before is how much audio before speech is sent with it, with local turn

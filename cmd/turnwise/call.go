@@ -128,6 +128,9 @@ func printLine(w io.Writer, l caller.Line) {
 }
 
 func printLatencies(w io.Writer, r *caller.Report) error {
+	if r.SetUp == 0 { // no call came about
+		return nil
+	}
 	_, err := fmt.Fprintf(w, "\nset-up   %s\n", r.SetUp.Round(100*time.Microsecond))
 	for _, reply := range r.Replies {
 		took := "no sound"

@@ -32,11 +32,11 @@ type serveCmd struct {
 	modelFlags
 	voiceFlags
 	phoneFlags
-	Addr           string        `default:":8080" placeholder:"ADDR" help:"Where to listen, host:port; :0 takes a free port."`
-	MaxSessions    int           `default:"1000" placeholder:"N" help:"The most conversations at a time; further clients are refused with 503."`
-	ConnectRate    int           `default:"500" placeholder:"N" help:"The most conversations that begin in a second."`
-	Drain          time.Duration `default:"20s" placeholder:"TIME" help:"How long conversations may go on after SIGTERM or Ctrl-C; a second Ctrl-C stops at once."`
-	IdleTimeout    time.Duration `default:"15m" placeholder:"TIME" help:"End a conversation in which nothing is said for so long; 0 never does."`
+	Addr           string        `default:":8080" placeholder:"ADDR" help:"Where to listen, host:port; :0 takes a free port (${default}, all addresses of the machine)."`
+	MaxSessions    int           `default:"1000" placeholder:"N" help:"The most conversations at a time; further clients are refused with 503 (${default})."`
+	ConnectRate    int           `default:"500" placeholder:"N" help:"The most conversations that begin in a second (${default})."`
+	Drain          time.Duration `default:"20s" placeholder:"TIME" help:"How long conversations may go on after SIGTERM or Ctrl-C; a second Ctrl-C stops at once (${default})."`
+	IdleTimeout    time.Duration `default:"15m" placeholder:"TIME" help:"End a conversation in which nothing is said for so long; 0 never does (${default})."`
 	AllowedOrigins []string      `name:"allow-origin" placeholder:"ORIGIN" help:"A web origin besides the server's own that may connect, e.g. https://shop.example; * for all. Repeatable."`
 	AllowedHosts   []string      `name:"allow-host" placeholder:"HOST" help:"A host name the server goes by, besides localhost and that of --public-url. It matters only when --addr is this machine alone. Repeatable."`
 	PublicURL      string        `placeholder:"URL" help:"The address clients use, when it is not the one they send, behind a proxy."`
@@ -49,7 +49,7 @@ type chatCmd struct {
 }
 
 type offlineLLMCmd struct {
-	Addr string        `default:"127.0.0.1:8090" placeholder:"ADDR" help:"Where to listen, host:port."`
+	Addr string        `default:"127.0.0.1:8090" placeholder:"ADDR" help:"Where to listen, host:port (${default})."`
 	Pace time.Duration `default:"0" placeholder:"TIME" help:"Pause before each word, to look like a model at work."`
 }
 
@@ -85,6 +85,7 @@ Exit codes: 0 fine, 1 something failed, 2 the command line is wrong.
   OPENAI_API_KEY=… turnwise serve --llm openai --model gpt-4.1-mini
   turnwise serve --stt off               for chat only
   OPENAI_API_KEY=… turnwise serve --stt openai --tts openai --llm openai --model gpt-4.1-mini
+  DEEPGRAM_API_KEY=… ELEVENLABS_API_KEY=… turnwise serve --stt deepgram --tts elevenlabs
   turnwise serve --tts openai --tts-url http://localhost:8880/v1 --tts-model kokoro --tts-voice af_heart
   turnwise serve --base-url http://localhost:11434/v1 --model qwen3      with Ollama
 
@@ -96,7 +97,8 @@ the bot hangs up when it has finished.
   TURNWISE_PHONE_TOKEN=… turnwise serve --phone --public-url https://bot.example
 
 Then open the page, connect an RTVI client to POST /connect or ws://…/ws, or look at
-/healthz, /readyz and /metrics. The key is read from OPENAI_API_KEY alone.
+/healthz, /readyz and /metrics. Keys are read from the environment alone: OPENAI_API_KEY,
+DEEPGRAM_API_KEY, ELEVENLABS_API_KEY, CARTESIA_API_KEY.
 `
 	case "chat":
 		return `Examples:

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"os/signal"
 	"syscall"
 
@@ -43,7 +44,7 @@ func thank() *flows.NodeConfig {
 
 func newServer(ctx context.Context) (*server.Server, error) {
 	bot := &server.FlowBot{Title: "Café", Model: offline.New(offline.Config{}), Start: ask, Nodes: []*flows.NodeConfig{thank()}}
-	return server.New(server.Config{Bot: bot, Addr: "localhost:8080", Voice: func() server.Voice { return server.LocalVoice(local.Find(ctx)) }})
+	return server.New(server.Config{Bot: bot, Addr: "localhost:8080", Logger: slog.Default(), Voice: func() server.Voice { return server.LocalVoice(local.Find(ctx)) }})
 }
 
 func main() {

@@ -91,6 +91,9 @@ func (r *Run) start(e *Event) {
 func (r *Run) openScope(e *Event) {
 	s := &Scope{Path: e.Scope, Parent: e.From, Flow: e.Name, Shared: e.Shared, Inputs: e.Set, Phase: phaseEnter,
 		State: map[string]any{}, Outputs: map[string]any{}, Visits: map[string]int{}, Writes: map[string]int{}}
+	if s.Inputs == nil {
+		s.Inputs = map[string]any{}
+	}
 	r.Scopes[e.Scope] = s
 }
 

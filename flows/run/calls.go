@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/turnwise/turnwise/flows/expr"
 )
 
 // beginCall starts a node's call, or that of a function, unless it may not be made, was
@@ -45,7 +47,9 @@ func (m *machine) beginCall(s *Scope, n *node, c *callOf, fn *Function) {
 	if c.async {
 		m.openWait(s, n, n.wait, "callback", interrupt, v.url)
 	}
-	m.talkMeanwhile(s, n)
+	if fn == nil {
+		m.talkMeanwhile(s, n)
+	}
 }
 
 // denied tells why a tool must not be called, "" when it may.
@@ -145,7 +149,9 @@ func (m *machine) startCall(s *Scope, c *callOf, args map[string]any, fn *Functi
 	e := at(s, EventCall)
 	e.Call = call
 	m.emit(e)
-	m.phase(s, phaseCall)
+	if fn == nil {
+		m.phase(s, phaseCall) // a function's call leaves its node talking: others may be called beside it
+	}
 }
 
 // callID is the id of one attempt.
@@ -161,9 +167,14 @@ func (m *machine) returned(r CallResult) error {
 	if r.Wait != nil {
 		return m.ask(s, c, r.Wait)
 	}
+	if value, err := expr.Plain(r.Value); err == nil {
+		r.Value = value
+	} else if r.Failure == nil {
+		r.Failure = &Failure{Class: "output", Message: err.Error()}
+	}
 	n, def := m.defOf(s, c)
 	if r.Failure == nil && def != nil && def.output != nil {
-		if raw, err := json.Marshal(r.Value); err != nil || def.output.Check(raw) != nil {
+		if def.output.CheckValue(r.Value) != nil {
 			r.Failure = &Failure{Class: "output", Message: "the answer does not fit its schema"}
 		}
 	}

@@ -24,7 +24,7 @@ type Options struct {
 // on what cannot be run, with all the places; it is no substitute for checking a flow.
 func Compile(document []byte, o Options) (*Plan, error) {
 	var doc docFlow
-	if err := json.Unmarshal(document, &doc); err != nil {
+	if err := decode(document, &doc); err != nil {
 		return nil, fmt.Errorf("run: reading the flow: %w", err)
 	}
 	var compact bytes.Buffer
@@ -62,7 +62,7 @@ func rawNodes(document []byte) map[string]map[string]map[string]any {
 		Flows map[string]nodes `json:"flows"`
 	}
 	out := map[string]map[string]map[string]any{}
-	if json.Unmarshal(document, &all) == nil {
+	if decode(document, &all) == nil {
 		out[all.Flow] = all.nodes.Nodes
 		for name, f := range all.Flows {
 			out[name] = f.Nodes
@@ -90,7 +90,7 @@ func (c *compiler) errorf(format string, args ...any) {
 func (c *compiler) flow(name string, doc *docFlow) *flow {
 	c.where = "flow " + name
 	f := &flow{name: name, version: doc.Version, start: doc.Start, onError: doc.OnError, corrections: doc.Corrections,
-		abandon: time.Duration(doc.Abandon), nodes: map[string]*node{}, tools: map[string]*tool{}, state: map[string]*field{}, inputs: map[string]*field{}}
+		abandon: time.Duration(doc.Abandon), nodes: map[string]*node{}, askers: map[string][]*node{}, tools: map[string]*tool{}, state: map[string]*field{}, inputs: map[string]*field{}}
 	if len(doc.Nodes) == 0 {
 		return f
 	}
@@ -296,6 +296,7 @@ func (c *compiler) finish(f *flow) {
 			c.errorf("%s uses %q, which is no flow", name, n.use)
 		}
 		for _, field := range n.collect {
+			f.askers[field] = append(f.askers[field], n)
 			if f.state[field] == nil {
 				c.errorf("%s collects %q, which is no field", name, field)
 			}

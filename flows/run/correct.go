@@ -92,15 +92,15 @@ func (m *machine) target(s *Scope, name string) (int, *node) {
 			return step, n
 		}
 	}
-	for _, node := range sorted(f.nodes) {
-		if n := f.nodes[node]; n.kind == kindCollect && slices.Contains(n.collect, name) {
-			for i, st := range s.Steps {
-				if st.Node == node && !st.Undone {
-					return i, n
-				}
+	for _, n := range f.askers[name] {
+		for i, st := range s.Steps {
+			if st.Node == n.name && !st.Undone {
+				return i, n
 			}
-			return max(step, 0), n
 		}
+	}
+	if askers := f.askers[name]; len(askers) > 0 {
+		return max(step, 0), askers[0]
 	}
 	return 0, nil
 }

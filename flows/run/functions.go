@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,31 +30,33 @@ func readsField(reads []expr.Read, name string) bool {
 // called handles a call of the model's.
 func (m *machine) called(c FunctionCall) {
 	s := m.floor()
+	args, err := expr.Plain(c.Args)
+	if c.Args, _ = args.(map[string]any); c.Args == nil {
+		c.Args = map[string]any{}
+	}
 	fn := &Function{ID: c.ID, Scope: s.Path, Owner: s.Path, Node: s.Node, Visit: s.Visit, Name: c.Name, Args: c.Args}
-	if c.Node != "" && (c.Node != s.Node || c.Visit != s.Visit) {
+	moved := c.Node != "" && (c.Node != s.Node || c.Visit != s.Visit)
+	if moved || s.Phase == phaseCall && !m.asynchronous(s) {
 		m.refuse(s, fn, "the conversation has moved on; this call came too late")
 		return
 	}
-	offered := m.offered(s)
-	i := slices.IndexFunc(offered, func(o Offered) bool { return o.Name == c.Name })
-	if i < 0 {
-		names := make([]string, len(offered))
-		for k := range offered {
-			names[k] = offered[k].Name
+	if err != nil {
+		m.refuse(s, fn, fmt.Sprintf("the arguments cannot be used: %v", err))
+		return
+	}
+	found := m.offered(s, c.Name)
+	if len(found) == 0 {
+		all := m.offered(s, "")
+		names := make([]string, len(all))
+		for k := range all {
+			names[k] = all[k].Name
 		}
 		m.refuse(s, fn, fmt.Sprintf("there is no function %s here; there are %s", c.Name, strings.Join(names, ", ")))
 		return
 	}
-	o := &offered[i]
-	if fn.Args == nil {
-		fn.Args = map[string]any{}
-	}
+	o := &found[0]
 	if o.check != nil {
-		raw, err := json.Marshal(fn.Args)
-		if err == nil {
-			err = o.check.Check(raw)
-		}
-		if err != nil {
+		if err := o.check.CheckValue(fn.Args); err != nil {
 			m.refuse(s, fn, fmt.Sprintf("the arguments do not fit: %v", err))
 			return
 		}

@@ -45,7 +45,7 @@ type Interrupt struct {
 	Reason   string          `json:"reason,omitempty"` // why, e.g. the words of the user
 	Schema   json.RawMessage `json:"schema,omitempty"` // what an answer looks like; empty for anything but null
 	Tool     string          `json:"tool,omitempty"`   // of a confirm: what would be called
-	Args     map[string]any  `json:"args,omitempty"`   // and with what
+	Args     map[string]any  `json:"args"`             // and with what
 	Call     string          `json:"call,omitempty"`   // id of the call that waits
 	Deadline time.Time       `json:"deadline,omitzero"`
 	Default  any             `json:"default,omitempty"` // the answer when the deadline passes

@@ -34,9 +34,12 @@ func (p *Plan) Advance(r *Run, in Input) (*Run, []Event, error) {
 	if err := p.check(r); err != nil {
 		return r, nil, err
 	}
-	m := &machine{plan: p, run: r.clone(), in: in}
+	m := &machine{plan: p, run: r.clone(), in: in, events: make([]Event, 0, 12)}
 	for _, response := range in.Responses {
 		if m.run.Status == StatusEnded {
+			if _, tick := response.(Tick); tick {
+				continue // time passes for what has ended, too
+			}
 			return r, nil, ErrEnded
 		}
 		if err := m.handle(response); err != nil {

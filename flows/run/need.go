@@ -30,8 +30,8 @@ type Need struct {
 
 // Talk is what a conversation needs to know of the node where it is.
 type Talk struct {
-	Scope, Node, Title string
-	Visit              int
+	Scope, Flow, Node, Title string
+	Visit                    int
 	// Persona is the system prompt, empty when the flow has none.
 	Persona string
 	// Task is what the model is to do here.
@@ -150,8 +150,8 @@ func (p *Plan) Due(r *Run) time.Time {
 // talk tells what the talk at a scope's node is about.
 func (m *machine) talk(s *Scope) (*Talk, error) {
 	n, v := m.nodeOf(s), m.view(s)
-	t := &Talk{Scope: s.Path, Node: s.Node, Title: n.title, Visit: s.Visit, Holding: s.Phase != phaseTalk, Replay: s.Replay,
-		Silences: s.Silences, Functions: m.offered(s)}
+	t := &Talk{Scope: s.Path, Flow: s.Flow, Node: s.Node, Title: n.title, Visit: s.Visit, Holding: s.Phase != phaseTalk, Replay: s.Replay,
+		Silences: s.Silences, Functions: m.offered(s, "")}
 	var err error
 	if t.Persona, err = m.persona(s); err != nil {
 		return nil, err
@@ -192,10 +192,14 @@ func (m *machine) persona(s *Scope) (string, error) {
 }
 
 // offered are the functions the model may call at a scope's node: its own, generated
-// ones, and those of the flows around that nothing nearer shadows.
-func (m *machine) offered(s *Scope) []Offered {
+// ones, and those of the flows around that nothing nearer shadows. With a name it is that
+// function only.
+func (m *machine) offered(s *Scope, only string) []Offered {
 	var all []Offered
 	add := func(o Offered) {
+		if only != "" && o.Name != only {
+			return
+		}
 		for i := range all {
 			if all[i].Name == o.Name {
 				return
@@ -208,7 +212,7 @@ func (m *machine) offered(s *Scope) []Offered {
 		for _, d := range n.functions {
 			add(offer(d, s.Path))
 		}
-		m.offerGenerated(s, n, add)
+		m.offerGenerated(s, n, only, add)
 		for _, tool := range n.tools {
 			if t := f.tools[tool]; t != nil {
 				add(Offered{Name: strings.ReplaceAll(tool, ".", "_"), Description: t.description, Parameters: t.parameters, check: t.check, owner: s.Path, tool: tool})
@@ -234,11 +238,11 @@ func offer(d *function, owner string) Offered {
 }
 
 // offerGenerated offers what the engine makes for a node.
-func (m *machine) offerGenerated(s *Scope, n *node, add func(Offered)) {
+func (m *machine) offerGenerated(s *Scope, n *node, only string, add func(Offered)) {
 	one := func(name, description, parameters string) {
 		add(Offered{Name: name, Description: description, Parameters: json.RawMessage(parameters), Generated: true, owner: s.Path})
 	}
-	if n.kind == kindCollect {
+	if n.kind == kindCollect && (only == "" || only == FunctionRecord) {
 		add(Offered{Name: FunctionRecord, Description: "Record what the user has given: " + strings.Join(m.missing(s, n), ", ") + ".",
 			Parameters: m.recordSchema(s, n), Generated: true, owner: s.Path})
 	}
@@ -251,6 +255,9 @@ func (m *machine) offerGenerated(s *Scope, n *node, add func(Offered)) {
 	}
 	if n.scope != nil {
 		one(FunctionOutOfScope, "The user wants something that is not about "+n.scope.about+".", `{"type":"object","properties":{"reason":{"type":"string"}}}`)
+	}
+	if only != "" && only != FunctionCorrect {
+		return
 	}
 	if fields := m.correctable(s); len(fields) > 0 {
 		raw, err := json.Marshal(map[string]any{"type": "object", "required": []string{"field"}, "properties": map[string]any{

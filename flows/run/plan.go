@@ -34,6 +34,7 @@ type flow struct {
 	inputs        map[string]*field
 	state         map[string]*field
 	dependents    map[string][]string // by field: what depends on it, transitively
+	askers        map[string][]*node  // by field: the nodes that collect it
 	nodes         map[string]*node
 	functions     []*function // offered at every node
 	silence       []silence

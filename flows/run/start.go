@@ -1,6 +1,10 @@
 package run
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/turnwise/turnwise/flows/expr"
+)
 
 // Start is what a run begins with.
 type Start struct {
@@ -37,6 +41,11 @@ func (p *Plan) Start(start Start, in Input) (*Run, []Event, error) {
 			return nil, nil, fmt.Errorf("run: flow %s has no field %q", f.name, name)
 		}
 	}
+	given, err := expr.Plain(start.State)
+	if err != nil {
+		return nil, nil, fmt.Errorf("run: state: %w", err)
+	}
+	start.State, _ = given.(map[string]any)
 	m := &machine{plan: p, run: &Run{}, in: in}
 	m.emit(Event{Type: EventStarted, From: start.ID, Name: f.name, Hash: p.hash})
 	m.emit(Event{Type: EventScope, Scope: "", Name: f.name, Set: inputs})

@@ -141,7 +141,7 @@ type Call struct {
 	Node     string          `json:"node"`
 	Visit    int             `json:"visit"`
 	Tool     string          `json:"tool,omitempty"`     // empty when a model is asked
-	Args     map[string]any  `json:"args,omitempty"`     // or the model's input
+	Args     map[string]any  `json:"args"`               // or the model's input
 	Prompt   string          `json:"prompt,omitempty"`   // of an agent node
 	Key      string          `json:"key"`                // idempotency key: the same for retries and resumes
 	Function string          `json:"function,omitempty"` // id of the model's call it belongs to
@@ -152,7 +152,7 @@ type Call struct {
 	Deadline time.Time       `json:"deadline,omitzero"`
 	After    time.Time       `json:"after,omitzero"`    // not before; a retry waits
 	Schema   json.RawMessage `json:"schema,omitempty"`  // of a model's answer
-	Answers  map[string]any  `json:"answers,omitempty"` // to what the tool has asked, by name
+	Answers  map[string]any  `json:"answers"`           // to what the tool has asked, by name
 	Waiting  string          `json:"waiting,omitempty"` // id of the interrupt the tool waits for
 }
 

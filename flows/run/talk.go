@@ -1,10 +1,11 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/turnwise/turnwise/flows/expr"
 )
 
 // handle handles one response.
@@ -280,11 +281,7 @@ func (f *field) accept(v any) (any, error) {
 	if f.schema == nil {
 		return v, nil
 	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
-	}
-	return v, f.schema.Check(raw)
+	return v, f.schema.CheckValue(v)
 }
 
 // accept holds inputs against what the flow says a start must give.
@@ -295,7 +292,10 @@ func (f *flow) accept(given map[string]any) (map[string]any, error) {
 		if field == nil {
 			return nil, fmt.Errorf("flow %s has no input %q", f.name, name)
 		}
-		v, err := field.accept(v)
+		v, err := expr.Plain(v)
+		if err == nil {
+			v, err = field.accept(v)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/turnwise/turnwise/flows/expr"
 	"github.com/turnwise/turnwise/internal/schema"
 )
 
@@ -82,10 +83,14 @@ func (m *machine) answer(a Answer) error {
 	if i == nil {
 		return fmt.Errorf("%w: %s", ErrNoInterrupt, a.Interrupt)
 	}
-	if err := i.Check(a.Value); err != nil {
+	value, err := expr.Plain(a.Value)
+	if err != nil {
+		return &InvalidAnswer{i.ID, err.Error()}
+	}
+	if err := i.Check(value); err != nil {
 		return err
 	}
-	m.close(i, a.Value, "answered", a.By)
+	m.close(i, value, "answered", a.By)
 	return nil
 }
 
@@ -101,11 +106,7 @@ func (i *Interrupt) Check(value any) error {
 	if err != nil {
 		return &InvalidAnswer{i.ID, err.Error()}
 	}
-	raw, err := json.Marshal(value)
-	if err == nil {
-		err = s.Check(raw)
-	}
-	if err != nil {
+	if err := s.CheckValue(value); err != nil {
 		return &InvalidAnswer{i.ID, err.Error()}
 	}
 	return nil

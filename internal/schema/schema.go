@@ -92,6 +92,20 @@ func (s *Schema) Check(document json.RawMessage) error {
 	if err != nil {
 		return &Invalid{"not valid JSON"}
 	}
+	return s.validate(v)
+}
+
+// CheckValue is Check for a value that is decoded already: nil, booleans, numbers of
+// Go's kinds, strings, []any and map[string]any of such values.
+func (s *Schema) CheckValue(v any) error {
+	if s == nil {
+		return &Invalid{"there is no schema to check it"}
+	}
+	return s.validate(v)
+}
+
+// validate holds a decoded document against the schema.
+func (s *Schema) validate(v any) error {
 	if err := s.compiled.Validate(v); err != nil {
 		return &Invalid{shorten(err.Error())}
 	}

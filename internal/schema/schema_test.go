@@ -110,3 +110,23 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestValuesAreCheckedAsTheirDocumentsAre holds decoded values against schemas.
+func TestValuesAreCheckedAsTheirDocumentsAre(t *testing.T) {
+	for _, source := range []string{`{"type":"integer","minimum":2}`, `{"type":"number"}`, `{"type":"string"}`, `{"enum":[1,"a",null,true]}`, `{"const":3}`, `{"type":"array","items":{"type":"integer"}}`,
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}},"additionalProperties":false}`, `{"type":["null","boolean"]}`} {
+		s, err := schema.Compile([]byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []any{nil, true, int64(1), int64(3), 2.5, 3.0, "a", "b", []any{int64(1)}, []any{"x"}, map[string]any{"a": int64(1)}, map[string]any{"a": 1.5}, map[string]any{"b": nil}, map[string]any{}} {
+			raw, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asText, asValue := s.Check(raw), s.CheckValue(v); (asText == nil) != (asValue == nil) {
+				t.Errorf("%s, %s: %v as a document, %v as a value", source, raw, asText, asValue)
+			}
+		}
+	}
+}

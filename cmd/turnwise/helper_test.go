@@ -87,9 +87,15 @@ var addressPattern = regexp.MustCompile(`http://[^/; ]+`)
 // The command is stopped when the test ends; its exit code must be code.
 func serving(t *testing.T, code int, args ...string) string {
 	t.Helper()
+	return servingWith(t, nil, code, args...)
+}
+
+// servingWith is serving in an environment.
+func servingWith(t *testing.T, env map[string]string, code int, args ...string) string {
+	t.Helper()
 	r, stdout := io.Pipe()
 	var stderr bytes.Buffer
-	w := &world{stdin: strings.NewReader(""), stdout: stdout, stderr: &stderr, getenv: func(string) string { return "" }}
+	w := &world{stdin: strings.NewReader(""), stdout: stdout, stderr: &stderr, getenv: func(name string) string { return env[name] }}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {

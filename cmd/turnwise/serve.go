@@ -26,10 +26,11 @@ func (c *serveCmd) run(ctx context.Context, w *world, g *cli) error {
 	if err != nil {
 		return err
 	}
-	voice, err := c.voice(ctx, w)
+	voice, hangUp, err := c.voice(ctx, w)
 	if err != nil {
 		return err
 	}
+	defer hangUp()
 	phone, err := c.phone(w)
 	if err != nil {
 		return err

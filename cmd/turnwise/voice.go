@@ -1,64 +1,70 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/turnwise/turnwise/server"
-	"github.com/turnwise/turnwise/speech"
-	"github.com/turnwise/turnwise/speech/deepgram"
 	"github.com/turnwise/turnwise/speech/local"
-	"github.com/turnwise/turnwise/speech/openai"
 )
 
 // The values of --stt and --tts.
 const (
-	voiceAuto     = "auto"
-	voiceLocal    = "local"
-	voiceOpenAI   = "openai"
-	voiceDeepgram = "deepgram"
-	voiceOff      = "off"
+	voiceAuto       = "auto"
+	voiceLocal      = "local"
+	voiceOpenAI     = "openai"
+	voiceRealtime   = "openai-realtime"
+	voiceDeepgram   = "deepgram"
+	voiceElevenLabs = "elevenlabs"
+	voiceCartesia   = "cartesia"
+	voiceOff        = "off"
 )
 
 // voiceFlags choose who hears and who speaks.
 type voiceFlags struct {
-	STT string `name:"stt" enum:"auto,local,openai,deepgram,off" default:"auto" help:"What hears callers: local, PocketSphinx on this machine; openai, any server with OpenAI's transcriptions; deepgram, as it is spoken; off; or auto, local when it is there."`
-	TTS string `name:"tts" enum:"auto,local,openai,off" default:"auto" help:"What speaks to callers: local, flite or espeak-ng on this machine; openai, any server with OpenAI's speech; off; or auto, local when it is there."`
+	STT string `name:"stt" enum:"auto,local,openai,openai-realtime,deepgram,off" default:"auto" placeholder:"WHO" help:"What hears callers: local, PocketSphinx on this machine; openai, any server with OpenAI's transcriptions; openai-realtime and deepgram, which hear while it is spoken; off; or auto, local when it is there."`
+	TTS string `name:"tts" enum:"auto,local,openai,elevenlabs,cartesia,off" default:"auto" placeholder:"WHO" help:"What speaks to callers: local, flite or espeak-ng on this machine; openai, any server with OpenAI's speech; elevenlabs; cartesia; off; or auto, local when it is there."`
 
-	STTModel string `name:"stt-model" placeholder:"NAME" help:"The model that hears: with --stt openai gpt-4o-mini-transcribe unless said, with deepgram nova-3."`
-	TTSModel string `name:"tts-model" default:"gpt-4o-mini-tts" placeholder:"NAME" help:"The model that speaks, with --tts openai (${default})."`
-	TTSVoice string `name:"tts-voice" default:"coral" placeholder:"NAME" help:"Its voice, with --tts openai (${default})."`
-	STTURL   string `name:"stt-url" placeholder:"URL" help:"Address of a server with OpenAI's transcriptions, e.g. http://localhost:8000/v1, when it is not OpenAI's own."`
-	TTSURL   string `name:"tts-url" placeholder:"URL" help:"The same for speech."`
+	STTModel string `name:"stt-model" placeholder:"NAME" help:"The model that hears; unless said gpt-4o-mini-transcribe, gpt-live-transcribe (openai-realtime) or nova-3 (deepgram, whose flux- models find the ends of turns)."`
+	TTSModel string `name:"tts-model" placeholder:"NAME" help:"The model that speaks; unless said gpt-4o-mini-tts, eleven_flash_v2_5 or sonic-3.5."`
+	TTSVoice string `name:"tts-voice" placeholder:"NAME" help:"Its voice: a name for openai, unless said coral; an id for elevenlabs and cartesia."`
+	STTURL   string `name:"stt-url" placeholder:"URL" help:"Address of the service that hears, when it is not its maker's own, e.g. http://localhost:8000/v1 with openai."`
+	TTSURL   string `name:"tts-url" placeholder:"URL" help:"The same for the one that speaks."`
 	Record   string `placeholder:"DIR" help:"Record every call there, as a stereo WAV file with the session's id for its name. Tell the callers."`
-	Language string `placeholder:"TAG" help:"What callers speak, e.g. en or de-CH, with --stt openai or deepgram; unless said, openai finds out and deepgram takes English."`
+	Language string `placeholder:"TAG" help:"What is spoken, e.g. en or de-CH; unless said, the services find out or take English."`
 }
 
 // voice says what callers are heard and spoken to with; nil takes no calls. Local
-// programs are not looked for before somebody asks, unless the flags insist on them.
-func (f *voiceFlags) voice(ctx context.Context, w *world) (func() server.Voice, error) {
+// programs are not looked for before somebody asks, unless the flags insist on them. The
+// connections to services are closed by end.
+func (f *voiceFlags) voice(ctx context.Context, w *world) (ask func() server.Voice, end func(), err error) {
 	if f.STT == voiceOff || f.TTS == voiceOff {
-		return nil, nil
+		return nil, func() {}, nil
 	}
 	v, err := f.remote(w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f.STT == voiceLocal || f.TTS == voiceLocal {
 		r := local.Find(ctx)
 		if packages := r.Install(); f.STT == voiceLocal && !r.CanListen() || f.TTS == voiceLocal && !r.CanSpeak() {
-			return nil, fmt.Errorf("the programs for a local voice are missing: install %s; turnwise doctor tells more", strings.Join(packages, " "))
+			return nil, nil, fmt.Errorf("the programs for a local voice are missing: install %s; turnwise doctor tells more", strings.Join(packages, " "))
 		}
 	}
 	v.WebRTC.Loopback = true
-	return func() server.Voice {
+	ask = func() server.Voice {
 		if v.Recognizer != nil && v.Synthesizer != nil {
 			return v
 		}
 		return v.CompleteLocally(local.Find(ctx))
-	}, nil
+	}
+	end = func() {
+		if c, ok := v.Synthesizer.(interface{ Close() }); ok {
+			c.Close()
+		}
+	}
+	return ask, end, nil
 }
 
 // remote makes the ears and the mouth that are servers elsewhere.
@@ -66,66 +72,8 @@ func (f *voiceFlags) remote(w *world) (v server.Voice, err error) {
 	if v.Recognizer, err = f.remoteEars(w); err != nil {
 		return v, err
 	}
-	if f.TTS != voiceOpenAI {
-		return v, nil
-	}
-	key, err := speechKey(w, keyVariable, "tts", f.TTS, f.TTSURL)
-	if err != nil {
-		return v, err
-	}
-	v.Synthesizer, err = openai.NewSynthesizer(openai.SynthesizerConfig{
-		Server: openai.Server{APIKey: key, BaseURL: f.TTSURL}, Model: f.TTSModel, Voice: f.TTSVoice,
-	})
-	if err != nil {
-		return v, usageError(err.Error())
-	}
-	return v, nil
-}
-
-// remoteEars makes a recognizer that is a server elsewhere; nil when the flags name
-// none.
-func (f *voiceFlags) remoteEars(w *world) (speech.Recognizer, error) {
-	switch f.STT {
-	case voiceOpenAI:
-		key, err := speechKey(w, keyVariable, "stt", f.STT, f.STTURL)
-		if err != nil {
-			return nil, err
-		}
-		transcriber, err := openai.NewTranscriber(openai.TranscriberConfig{
-			Server: openai.Server{APIKey: key, BaseURL: f.STTURL}, Model: cmp.Or(f.STTModel, "gpt-4o-mini-transcribe"), Language: f.Language,
-		})
-		if err != nil {
-			return nil, usageError(err.Error())
-		}
-		return speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber})
-	case voiceDeepgram:
-		key, err := speechKey(w, deepgramVariable, "stt", f.STT, "") // which always takes one
-		if err != nil {
-			return nil, err
-		}
-		ears, err := deepgram.New(deepgram.Config{APIKey: key, BaseURL: f.STTURL, Model: f.STTModel, Language: f.Language})
-		if err != nil {
-			return nil, usageError(err.Error())
-		}
-		return ears, nil
-	}
-	return nil, nil
-}
-
-// deepgramVariable is where Deepgram's key is read from.
-const deepgramVariable = "DEEPGRAM_API_KEY"
-
-// speechKey reads a service's key, which only a server of one's own may do without.
-func speechKey(w *world, variable, flag, value, own string) (string, error) {
-	key := w.getenv(variable)
-	if key == "" && own == "" {
-		text := fmt.Sprintf("--%s %s needs an API key in the environment variable %s", flag, value, variable)
-		if value == voiceOpenAI {
-			text += fmt.Sprintf(", or --%s-url of a server that takes none", flag)
-		}
-		return "", usageError(text)
-	}
-	return key, nil
+	v.Synthesizer, err = f.remoteMouth(w)
+	return v, err
 }
 
 type doctorCmd struct{}
@@ -137,6 +85,7 @@ func (doctorCmd) run(ctx context.Context, w *world) error {
 	if packages := r.Install(); len(packages) > 0 {
 		verdict = "The bot cannot be called yet. On Debian and Ubuntu: apt-get install " + strings.Join(packages, " ")
 	}
-	_, err := fmt.Fprintf(w.stdout, "Chat needs nothing. For calls, this machine has:\n\n%s\n\n%s\n", strings.TrimSpace(r.String()), verdict)
+	_, err := fmt.Fprintf(w.stdout, "Chat needs nothing. For calls, this machine has:\n\n%s\n\n%s\n\nServices can hear and speak instead:\n\n%s",
+		strings.TrimSpace(r.String()), verdict, servicesReport(w))
 	return err
 }

@@ -1,6 +1,5 @@
-// Command voicebot takes orders in a café, by voice: with speech programs of this machine
-// (turnwise doctor tells which), and an offline stand-in for the language model. Start it
-// with go run ./examples/voicebot, open http://localhost:8080 and press the microphone.
+// Command voicebot takes orders in a café, by voice: go run ./examples/voicebot, open http://localhost:8080
+// and press the microphone. Programs of this machine hear and speak; turnwise doctor tells which.
 package main
 
 import (

@@ -116,7 +116,14 @@ func (c *compiler) flow(name string, doc *docFlow) *flow {
 		}
 	}
 	for n, t := range doc.Tools {
-		f.tools[n] = c.tool(n, &t)
+		if t.MCP == nil {
+			f.tools[n] = c.tool(n, &t)
+			continue
+		}
+		f.servers = append(f.servers, n)
+		for _, one := range t.MCP.Allow {
+			f.tools[n+"."+one] = c.tool(n+"."+one, &t)
+		}
 	}
 	for _, n := range sorted(doc.Functions) {
 		d := doc.Functions[n]

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 func (c *compiler) tool(name string, d *docTool) *tool {
 	t := &tool{name: name, description: d.Description, permissions: d.Permissions, risk: d.Risk, timeout: time.Duration(d.Timeout), retry: d.Retry.compile(), idempotent: d.Idempotent,
 		effect: !d.ReadOnly && (d.HTTP == nil || d.HTTP.Method != "" && !strings.EqualFold(d.HTTP.Method, "GET") && !strings.EqualFold(d.HTTP.Method, "HEAD"))}
+	if d.MCP != nil {
+		return t // the server knows what it takes
+	}
 	t.parameters = object(d.Parameters)
 	t.check = c.schema("tool "+name, t.parameters)
 	return t
@@ -65,6 +69,10 @@ func parameters(doc *docFlow, properties map[string]json.RawMessage) json.RawMes
 // callOf compiles a call of a tool; what it does not say itself is the tool's.
 func (c *compiler) callOf(f *flow, name string, args map[string]any, timeout time.Duration, again retry) *callOf {
 	t := f.tools[name]
+	if server, _, dotted := strings.Cut(name, "."); t == nil && dotted && slices.Contains(f.servers, server) {
+		t = &tool{name: name, effect: true}
+		f.tools[name] = t
+	}
 	if t == nil {
 		c.errorf("there is no tool %q", name)
 		t = &tool{}

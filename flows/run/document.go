@@ -48,6 +48,9 @@ type docTool struct {
 	HTTP        *struct {
 		Method string `json:"method"`
 	} `json:"http"`
+	MCP *struct {
+		Allow []string `json:"allow"`
+	} `json:"mcp"`
 	Timeout     duration `json:"timeout"`
 	Retry       docRetry `json:"retry"`
 	Permissions []string `json:"permissions"`

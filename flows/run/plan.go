@@ -41,6 +41,7 @@ type flow struct {
 	abandon       time.Duration
 	corrections   corrections
 	tools         map[string]*tool
+	servers       []string        // MCP servers, whose tools are called server.tool
 	allow         map[string]bool // nil: every tool
 }
 

@@ -19,17 +19,24 @@ var seed = flag.Uint64("seed", 0, "draw the random flows from this seed; 0: the 
 // is not changed, and a run that has not ended needs something or is due. Every call of the
 // model's gets exactly one result.
 func TestRandomFlowsNeverStick(t *testing.T) {
-	first, last := uint64(1), uint64(120)
+	first, last := uint64(1), uint64(160)
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
+	seen := map[run.Type]int{}
 	for s := first; s <= last; s++ {
-		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { wander(t, s) })
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { wander(t, s, seen) })
+	}
+	for _, kind := range []run.Type{run.EventEnded, run.EventRetrying, run.EventFailed, run.EventCorrected, run.EventReverted, run.EventRefused, run.EventSuperseded,
+		run.EventPlace, run.EventForgotten, run.EventRequire, run.EventAnswered, run.EventScopeEnd, run.EventAttempt, run.EventSilence, run.EventDecision} {
+		if *seed == 0 && seen[kind] == 0 {
+			t.Errorf("no random run comes to %s", kind)
+		}
 	}
 }
 
 // wander runs one random flow under random behaviour.
-func wander(t *testing.T, seed uint64) {
+func wander(t *testing.T, seed uint64, seen map[run.Type]int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	source := drawFlow(r)
 	defer func() {
@@ -38,7 +45,7 @@ func wander(t *testing.T, seed uint64) {
 		}
 	}()
 	random := func(run.ToolCall) (any, error) {
-		switch r.IntN(6) {
+		switch r.IntN(16) {
 		case 0:
 			return nil, &run.Failure{Class: "network", Message: "down"}
 		case 1:
@@ -50,7 +57,7 @@ func wander(t *testing.T, seed uint64) {
 	}
 	h := start(t, source, run.Start{}, tools{"t0": random, "t1": random, "t2": func(c run.ToolCall) (any, error) { return c.Ask(run.Question{Name: "q"}) }})
 	asked := 0
-	for range 80 {
+	for range 120 {
 		if h.run.Status == run.StatusEnded {
 			break
 		}
@@ -59,6 +66,7 @@ func wander(t *testing.T, seed uint64) {
 		}
 	}
 	for _, e := range h.events {
+		seen[e.Type]++
 		if e.Type == run.EventFunction && h.result(e.Function.ID) == nil && h.openCall() == nil && h.run.Status != run.StatusReady {
 			t.Errorf("%s has no result: %s", e.Function.Name, dump(h.run))
 		}
@@ -95,13 +103,18 @@ func act(r *rand.Rand, h *host, n int) string {
 			}
 		case need.Talk != nil && len(need.Talk.Functions) > 0:
 			f := need.Talk.Functions[r.IntN(len(need.Talk.Functions))]
+			for _, o := range need.Talk.Functions {
+				if o.Name == run.FunctionCorrect && r.IntN(2) == 0 {
+					f = o
+				}
+			}
 			id = fmt.Sprintf("f%d", n)
 			args := map[string]any{}
 			switch f.Name {
 			case run.FunctionRecord:
-				args = map[string]any{"a": []any{int64(r.IntN(9)), "x"}[r.IntN(2)], "b": int64(1)}
+				args = map[string]any{"a": []any{int64(r.IntN(9)), int64(3), "x"}[r.IntN(3)], "b": int64(1)}
 			case run.FunctionCorrect:
-				args = map[string]any{"field": []string{"a", "b", "c"}[r.IntN(3)]}
+				args = map[string]any{"field": []string{"a", "b", "c", "a", "a"}[r.IntN(5)]}
 				if r.IntN(2) == 0 {
 					args["value"] = int64(r.IntN(3))
 				}

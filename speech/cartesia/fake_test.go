@@ -3,7 +3,9 @@ package cartesia_test
 import (
 	"encoding/base64"
 	"net/http"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -24,7 +26,7 @@ type fake struct {
 	// speak is told each request, and speaks; cancelled which of them are cancelled.
 	speak     func(c *call, id string, request map[string]any)
 	cancelled func(c *call, id string)
-	last      *call
+	last      atomic.Pointer[call]
 }
 
 // call is one connection.
@@ -40,7 +42,7 @@ func newFake(t *testing.T, speak func(c *call, id string, request map[string]any
 	f := &fake{speak: speak, cancelled: func(*call, string) {}}
 	f.Server = sockettest.New(t, func(p *sockettest.Peer) {
 		c := &call{Peer: p, t: t, contexts: map[string]bool{}}
-		f.last = c
+		f.last.Store(c)
 		if r := p.Request; r.URL.Path != "/tts/websocket" || r.URL.RawQuery != "" || r.Header.Get("Authorization") != "Bearer "+key || r.Header.Get("Cartesia-Version") != "2026-03-01" {
 			t.Errorf("handshake for %s with %v", r.URL, r.Header)
 		}
@@ -130,6 +132,12 @@ func newSynthesizer(t *testing.T, f *fake, change ...func(*cartesia.Config)) *ca
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// seen is the last connection, once nothing moves any more.
+func (f *fake) seen() *call {
+	synctest.Wait()
+	return f.last.Load()
 }
 
 // refuse has handshakes answered with a status and a body.

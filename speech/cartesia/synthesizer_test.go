@@ -46,7 +46,7 @@ func TestTextBecomesSoundAndTimesOfWords(t *testing.T) {
 		if !slices.Equal(h.samples, ramp(24000)) || !slices.Equal(h.words, want) {
 			t.Errorf("%d samples and %v", len(h.samples), h.words)
 		}
-		if f.last.Request.Header.Get("X-Own") != "1" || s.Rate() != 24000 {
+		if f.seen().Request.Header.Get("X-Own") != "1" || s.Rate() != 24000 {
 			t.Error("the configuration is not followed")
 		}
 	})

@@ -3,7 +3,9 @@ package deepgram_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -23,7 +25,7 @@ type fake struct {
 	*sockettest.Server
 	// heard is told the type of each message, "audio" for audio, and answers.
 	heard func(c *call, kind string)
-	last  *call
+	last  atomic.Pointer[call]
 }
 
 // call is one connection.
@@ -42,7 +44,7 @@ func newFake(t *testing.T, heard func(c *call, kind string)) *fake {
 	f := &fake{heard: heard}
 	f.Server = sockettest.New(t, func(p *sockettest.Peer) {
 		c := &call{Peer: p, t: t, query: p.Request.URL.Query()}
-		f.last = c
+		f.last.Store(c)
 		c.handshake()
 		c.listen(f.heard)
 	})
@@ -141,6 +143,12 @@ func newRecognizer(t *testing.T, f *fake, change ...func(*deepgram.Config)) *dee
 		t.Fatal(err)
 	}
 	return r
+}
+
+// seen is the last connection, once nothing moves any more.
+func (f *fake) seen() *call {
+	synctest.Wait()
+	return f.last.Load()
 }
 
 // refuse has handshakes answered with a status and a body.

@@ -47,18 +47,18 @@ func TestSpeechBecomesWords(t *testing.T) {
 		if !slices.Equal(h.all, want) {
 			t.Errorf("heard %v, not %v", h.all, want)
 		}
-		if f.last.samples != 16000 || !slices.Equal(f.last.kinds, []string{"Finalize", "CloseStream"}) {
-			t.Errorf("%d samples and %q were sent", f.last.samples, f.last.kinds)
+		if f.seen().samples != 16000 || !slices.Equal(f.seen().kinds, []string{"Finalize", "CloseStream"}) {
+			t.Errorf("%d samples and %q were sent", f.seen().samples, f.seen().kinds)
 		}
 		for name, want := range map[string]string{
 			"model": "nova-2", "language": "de-CH", "keyterm": "Linden Tree,Oak", "endpointing": "450", "smart_format": "true",
 			"interim_results": "true", "channels": "1",
 		} {
-			if got := strings.Join(f.last.query[name], ","); got != want {
+			if got := strings.Join(f.seen().query[name], ","); got != want {
 				t.Errorf("%s is %q, not %q", name, got, want)
 			}
 		}
-		if f.last.Request.Header.Get("X-Own") != "1" || r.Rate() != 16000 || r.Latency() != 350*time.Millisecond {
+		if f.seen().Request.Header.Get("X-Own") != "1" || r.Rate() != 16000 || r.Latency() != 350*time.Millisecond {
 			t.Error("the configuration is not followed")
 		}
 	})
@@ -112,11 +112,11 @@ func TestFluxTellsTheEndsOfTurns(t *testing.T) {
 		if !slices.Equal(h.all, want) {
 			t.Errorf("heard %v, not %v", h.all, want)
 		}
-		if f.last.samples != 16000 {
-			t.Errorf("%d samples were sent", f.last.samples)
+		if f.seen().samples != 16000 {
+			t.Errorf("%d samples were sent", f.seen().samples)
 		}
 		for name, want := range map[string]string{"language_hint": "de", "keyterm": "Linden", "eot_threshold": "0.8", "eot_timeout_ms": "3000"} {
-			if got := strings.Join(f.last.query[name], ","); got != want {
+			if got := strings.Join(f.seen().query[name], ","); got != want {
 				t.Errorf("%s is %q, not %q", name, got, want)
 			}
 		}
@@ -139,8 +139,8 @@ func TestAConnectionIsKeptThroughSilence(t *testing.T) {
 				if err := <-done; err != nil || f.Connections() != 1 {
 					t.Errorf("%v, %d connections", err, f.Connections())
 				}
-				alive := strings.Count(strings.Join(f.last.kinds, " "), "KeepAlive")
-				silence := (f.last.samples - 320) / 16000
+				alive := strings.Count(strings.Join(f.seen().kinds, " "), "KeepAlive")
+				silence := (f.seen().samples - 320) / 16000
 				if model == "nova-3" && (alive != 15 || silence != 0) || model != "nova-3" && (alive != 0 || silence != 60) {
 					t.Errorf("%d signs of life and %d s of silence in a minute", alive, silence)
 				}

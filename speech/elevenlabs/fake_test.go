@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -24,7 +26,7 @@ type fake struct {
 	*sockettest.Server
 	// speak is told each text once its context is closed, and speaks.
 	speak func(c *call, id, text string)
-	last  *call
+	last  atomic.Pointer[call]
 }
 
 // call is one connection.
@@ -43,7 +45,7 @@ func newFake(t *testing.T, speak func(c *call, id, text string)) *fake {
 	f := &fake{speak: speak}
 	f.Server = sockettest.New(t, func(p *sockettest.Peer) {
 		c := &call{Peer: p, t: t, contexts: map[string]string{}, closed: map[string]bool{}}
-		f.last = c
+		f.last.Store(c)
 		c.handshake()
 		for {
 			object, data, err := p.Receive()
@@ -155,6 +157,12 @@ func newSynthesizer(t *testing.T, f *fake, change ...func(*elevenlabs.Config)) *
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// seen is the last connection, once nothing moves any more.
+func (f *fake) seen() *call {
+	synctest.Wait()
+	return f.last.Load()
 }
 
 // refuse has handshakes answered with a status and a body.

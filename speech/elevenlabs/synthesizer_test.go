@@ -53,14 +53,14 @@ func TestTextBecomesSoundAndTimesOfWords(t *testing.T) {
 			"model_id": "eleven_flash_v2_5", "output_format": "pcm_24000", "language_code": "de", "inactivity_timeout": "180",
 			"sync_alignment": "true", "auto_mode": "true",
 		} {
-			if got := f.last.Request.URL.Query().Get(name); got != want {
+			if got := f.seen().Request.URL.Query().Get(name); got != want {
 				t.Errorf("%s is %q, not %q", name, got, want)
 			}
 		}
-		if want := (map[string]any{"stability": 0.0, "speed": 1.1}); !reflect.DeepEqual(f.last.settings, want) {
-			t.Errorf("settings are %v, not %v", f.last.settings, want)
+		if want := (map[string]any{"stability": 0.0, "speed": 1.1}); !reflect.DeepEqual(f.seen().settings, want) {
+			t.Errorf("settings are %v, not %v", f.seen().settings, want)
 		}
-		if f.last.Request.Header.Get("X-Own") != "1" || s.Rate() != 24000 {
+		if f.seen().Request.Header.Get("X-Own") != "1" || s.Rate() != 24000 {
 			t.Error("the configuration is not followed")
 		}
 	})

@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"net/http"
 	"reflect"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -23,7 +25,7 @@ type fake struct {
 	*sockettest.Server
 	// heard is told "append" and "commit", and answers.
 	heard func(c *call, kind string)
-	last  *call
+	last  atomic.Pointer[call]
 }
 
 // call is one connection.
@@ -40,7 +42,7 @@ func newFake(t *testing.T, heard func(c *call, kind string)) *fake {
 	f := &fake{heard: heard}
 	f.Server = sockettest.New(t, func(p *sockettest.Peer) {
 		c := &call{Peer: p, t: t}
-		f.last = c
+		f.last.Store(c)
 		if r := p.Request; r.URL.RequestURI() != "/v1/realtime?intent=transcription" || r.Header.Get("Authorization") != "Bearer "+key {
 			t.Errorf("handshake for %s with %v", r.URL, r.Header)
 		}
@@ -132,6 +134,12 @@ func newRecognizer(t *testing.T, f *fake, change ...func(*realtime.Config)) *rea
 		t.Fatal(err)
 	}
 	return r
+}
+
+// seen is the last connection, once nothing moves any more.
+func (f *fake) seen() *call {
+	synctest.Wait()
+	return f.last.Load()
 }
 
 // refuse has handshakes answered with a status and a body.

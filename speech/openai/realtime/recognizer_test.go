@@ -52,15 +52,15 @@ func TestOnlySpeechIsSentAndBecomesWords(t *testing.T) {
 		if !slices.Equal(h.all, want) {
 			t.Errorf("heard %v, not %v", h.all, want)
 		}
-		if !slices.Equal(f.last.commits, []int{36000, 36000}) || f.last.samples != 0 {
-			t.Errorf("%v samples were sent, and %d more", f.last.commits, f.last.samples)
+		if !slices.Equal(f.seen().commits, []int{36000, 36000}) || f.seen().samples != 0 {
+			t.Errorf("%v samples were sent, and %d more", f.seen().commits, f.seen().samples)
 		}
 		model := map[string]any{"model": "gpt-live-transcribe", "language": "de", "prompt": "Linden Tree"}
-		if !reflect.DeepEqual(f.last.input["transcription"], model) || f.last.input["turn_detection"] != nil ||
-			!reflect.DeepEqual(f.last.input["noise_reduction"], map[string]any{"type": "near_field"}) {
-			t.Errorf("the session is %v", f.last.input)
+		if !reflect.DeepEqual(f.seen().input["transcription"], model) || f.seen().input["turn_detection"] != nil ||
+			!reflect.DeepEqual(f.seen().input["noise_reduction"], map[string]any{"type": "near_field"}) {
+			t.Errorf("the session is %v", f.seen().input)
 		}
-		if f.last.Request.Header.Get("X-Own") != "1" || r.Rate() != 24000 || r.Latency() != 1700*time.Millisecond {
+		if f.seen().Request.Header.Get("X-Own") != "1" || r.Rate() != 24000 || r.Latency() != 1700*time.Millisecond {
 			t.Error("the configuration is not followed")
 		}
 	})
@@ -92,8 +92,8 @@ func TestTheServerFindsTheEndsOfTurns(t *testing.T) {
 		if want := []speech.Transcript{{Text: "yes", Final: true, EndOfTurn: true}}; !slices.Equal(h.all, want) {
 			t.Errorf("heard %v, not %v", h.all, want)
 		}
-		if !reflect.DeepEqual(f.last.input["turn_detection"], map[string]any{"type": "semantic_vad"}) {
-			t.Errorf("turn detection is %v", f.last.input["turn_detection"])
+		if !reflect.DeepEqual(f.seen().input["turn_detection"], map[string]any{"type": "semantic_vad"}) {
+			t.Errorf("turn detection is %v", f.seen().input["turn_detection"])
 		}
 	})
 }
@@ -167,7 +167,7 @@ func TestAConnectionIsKeptThroughSilence(t *testing.T) {
 		}
 		say(in)
 		in.Close()
-		if err := <-done; err != nil || len(h.all) != 1 || f.Connections() != 1 || !slices.Equal(f.last.commits, []int{36000}) {
+		if err := <-done; err != nil || len(h.all) != 1 || f.Connections() != 1 || !slices.Equal(f.seen().commits, []int{36000}) {
 			t.Errorf("heard %v on %d connections, %v", h.all, f.Connections(), err)
 		}
 	})
@@ -250,8 +250,8 @@ func TestTheLastWordsAreNotWaitedForForever(t *testing.T) {
 		if err := newRecognizer(t, f).Recognize(t.Context(), in, new(heard).emit); err != nil || time.Since(begun) > 4*time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
-		if !slices.Equal(f.last.commits, []int{24000}) {
-			t.Errorf("%v samples were sent", f.last.commits)
+		if !slices.Equal(f.seen().commits, []int{24000}) {
+			t.Errorf("%v samples were sent", f.seen().commits)
 		}
 	})
 }

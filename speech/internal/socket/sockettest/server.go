@@ -32,6 +32,7 @@ type Server struct {
 	mu    sync.Mutex
 	count int
 	down  bool
+	over  bool
 }
 
 // New starts a server that talks to each client with talk, which should return when
@@ -48,6 +49,12 @@ func New(tb testing.TB, talk func(*Peer)) *Server {
 		if err != nil {
 			return
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.over {
+			_ = ws.Close()
+			return
+		}
 		s.handlers.Go(func() { s.serve(ws, r, talk) })
 	})}
 	served := make(chan struct{})
@@ -59,6 +66,9 @@ func New(tb testing.TB, talk func(*Peer)) *Server {
 		close(s.stop)
 		_ = h.Close()
 		<-served
+		s.mu.Lock()
+		s.over = true // nothing is added from here on
+		s.mu.Unlock()
 		s.handlers.Wait()
 	})
 	return s

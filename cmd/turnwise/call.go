@@ -46,9 +46,9 @@ func (c *callCmd) run(ctx context.Context, w *world) (err error) {
 		cfg.OnLine = func(l caller.Line) { printLine(w.stdout, l) }
 	}
 	if c.Record != "" {
-		recorder, done, err := record(c.Record)
-		if err != nil {
-			return err
+		recorder, done, bad := record(c.Record)
+		if bad != nil {
+			return bad
 		}
 		defer func() { err = errors.Join(err, done()) }()
 		cfg.Record = recorder

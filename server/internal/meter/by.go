@@ -14,9 +14,8 @@ type HistogramBy struct {
 // bounds, which rise.
 func (r *Registry) HistogramBy(name, help, label string, values []string, bounds ...float64) *HistogramBy {
 	h := &HistogramBy{head: head{name, help, "histogram"}, label: label, of: map[string]*Histogram{}, order: values}
-	var parts Registry
 	for _, v := range values {
-		h.of[v] = parts.Histogram(name, help, bounds...)
+		h.of[v] = newHistogram(h.head, bounds)
 	}
 	r.metrics = append(r.metrics, h)
 	return h

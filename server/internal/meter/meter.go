@@ -40,11 +40,13 @@ func (h head) write(w *bufio.Writer) {
 // sample writes a value; labels are names, each with its value behind it.
 func sample(w *bufio.Writer, name string, v float64, labels ...string) {
 	_, _ = w.WriteString(name)
-	for i := 0; i < len(labels); i += 2 {
-		quoted := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(labels[i+1])
-		_, _ = w.WriteString(map[bool]string{true: "{", false: ","}[i == 0] + labels[i] + `="` + quoted + `"`)
-	}
 	if len(labels) > 0 {
+		quote := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+		before := "{"
+		for i := 0; i < len(labels); i += 2 {
+			_, _ = w.WriteString(before + labels[i] + `="` + quote.Replace(labels[i+1]) + `"`)
+			before = ","
+		}
 		_ = w.WriteByte('}')
 	}
 	_, _ = w.WriteString(" " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
@@ -146,9 +148,13 @@ type Histogram struct {
 
 // Histogram makes a histogram with buckets up to each of the bounds, which rise.
 func (r *Registry) Histogram(name, help string, bounds ...float64) *Histogram {
-	h := &Histogram{head: head{name, help, "histogram"}, bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
+	h := newHistogram(head{name, help, "histogram"}, bounds)
 	r.metrics = append(r.metrics, h)
 	return h
+}
+
+func newHistogram(h head, bounds []float64) *Histogram {
+	return &Histogram{head: h, bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
 }
 
 // Observe takes one value in.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/opus"
+	"github.com/turnwise/turnwise/speech/speechtest"
 )
 
 // caller is a client that calls. It keeps what it is told and measures what it hears.
@@ -155,7 +156,7 @@ func (c *caller) breathe(stop <-chan struct{}) {
 	for n := 0; ; n++ {
 		select {
 		case d := <-c.loud:
-			tone = hum(16000, 300, d)
+			tone = speechtest.Hum(16000, 300, d)
 		case <-stop:
 			return
 		default:
@@ -201,7 +202,7 @@ func (c *caller) listen(track *pion.TrackRemote) {
 		}
 		c.ear.Lock()
 		c.packets++
-		if isTone(samples, 24000, botTone) {
+		if isTone(samples, 24000, speechtest.Tone) {
 			c.heard += time.Duration(len(samples)) * time.Second / 24000
 		}
 		c.ear.Unlock()

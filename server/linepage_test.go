@@ -16,6 +16,7 @@ import (
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/test/browser"
 )
 
@@ -33,7 +34,7 @@ func (beeping) Rate() int { return 24000 }
 
 func (beeping) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
 	for i, word := range strings.Fields(u.Text) {
-		samples := append(hum(24000, botTone, beepSound), make([]int16, audio.Mono(24000).Samples(beepTime-beepSound))...)
+		samples := append(speechtest.Hum(24000, speechtest.Tone, beepSound), make([]int16, audio.Mono(24000).Samples(beepTime-beepSound))...)
 		at := time.Duration(i) * beepTime
 		s := speech.Speech{Samples: samples, Words: []speech.Word{{Text: word, Start: at, End: at + beepSound}}}
 		if err := emit(s); err != nil {
@@ -111,7 +112,7 @@ func talkOver(t *testing.T) (after float64) {
 		t.Fatal(err)
 	}
 	shows(t, p, "that the bot is in the middle of its sentence", line.Spoken(7*beepSound, 0))
-	line.Say(t, hum(16000, 300, 900*time.Millisecond), 16000)
+	line.Say(t, speechtest.Hum(16000, 300, 900*time.Millisecond), 16000)
 	shows(t, p, "the answer", bubble("bot", "Goodbye, Ada."))
 
 	r := line.Report(t)

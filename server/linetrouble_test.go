@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/turnwise/turnwise/server"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/test/browser"
 )
 
@@ -55,7 +56,7 @@ func TestACallFromThePageComesBackWhenTheNetworkDoes(t *testing.T) {
 	if after := browser.Eval[int](t, p, `document.querySelectorAll('.message').length`); after != before || srv.Sessions() != 1 {
 		t.Errorf("of %d messages there are %d, in %d conversations", before, after, srv.Sessions())
 	}
-	line.Say(t, hum(16000, 300, time.Second), 16000)
+	line.Say(t, speechtest.Hum(16000, 300, time.Second), 16000)
 	shows(t, p, "the answer", bubble("bot", "Goodbye, Ada."))
 	shows(t, p, "that it was heard", line.Spoken(2*wordTime-100*time.Millisecond, 0))
 	shows(t, p, "how long it took", `document.querySelector('.message.bot .latency')?.textContent.startsWith('answered after')`)
@@ -113,6 +114,6 @@ func TestWhoHangsUpInThePageCanTypeOrCallAgain(t *testing.T) {
 	shows(t, p, "another call", `document.getElementById('status').dataset.state === 'ready' && document.getElementById('mute').getAttribute('aria-pressed') === 'false'`)
 	shows(t, p, "the greeting", bubble("bot", "Who are you?"))
 	shows(t, p, "that the greeting is over", line.Spoken(4*wordTime, 300*time.Millisecond))
-	line.Say(t, hum(16000, 300, time.Second), 16000)
+	line.Say(t, speechtest.Hum(16000, 300, time.Second), 16000)
 	shows(t, p, "the answer", bubble("bot", "Goodbye, Ada."))
 }

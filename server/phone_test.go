@@ -17,6 +17,7 @@ import (
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/g711"
 	"github.com/turnwise/turnwise/server"
+	"github.com/turnwise/turnwise/speech/speechtest"
 )
 
 const phoneToken = "0123456789abcdef"
@@ -122,7 +123,7 @@ func (p *phoned) sound() (heard time.Duration, cleared int) {
 // speaks sends sound, and then silence, at the pace of a call.
 func (p *phoned) speaks(d time.Duration) {
 	p.t.Helper()
-	said := g711.AppendULaw(nil, append(hum(8000, 300, d), make([]int16, 8000)...))
+	said := g711.AppendULaw(nil, append(speechtest.Hum(8000, 300, d), make([]int16, 8000)...))
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for len(said) > 0 {

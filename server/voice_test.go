@@ -1,96 +1,29 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/vad"
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/server"
-	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/transport/webrtc"
 )
 
-// dictation is a recognizer that hears one line of a script each time the user has
-// spoken.
-type dictation struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (*dictation) Rate() int              { return 16000 }
-func (*dictation) Latency() time.Duration { return 200 * time.Millisecond }
-
-func (d *dictation) next() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.lines) == 0 {
-		return ""
-	}
-	line := d.lines[0]
-	d.lines = d.lines[1:]
-	return line
-}
-
-func (d *dictation) Recognize(ctx context.Context, in *speech.Audio, emit func(speech.Transcript) error) error {
-	for {
-		e, err := in.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case e.Mark != speech.SpeechStopped:
-			continue
-		}
-		if line := d.next(); line != "" {
-			if err := emit(speech.Transcript{Text: line, Final: true}); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// botTone is what the humming voice hums at, in Hz, and wordTime how long a word
-// takes.
-const (
-	botTone  = 500
-	wordTime = 250 * time.Millisecond
-)
-
-// humming is a synthesizer that hums.
-type humming struct{}
-
-func (humming) Rate() int { return 24000 }
-
-func (humming) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
-	return emit(speech.Speech{Samples: hum(24000, botTone, wordTime*time.Duration(len(strings.Fields(u.Text))))})
-}
-
-// hum is a tone at −9 dB.
-func hum(rate int, hz float64, d time.Duration) []int16 {
-	samples := make([]int16, audio.Mono(rate).Samples(d))
-	for i := range samples {
-		samples[i] = int16(0.35 * 32767 * math.Sin(2*math.Pi*hz*float64(i)/float64(rate)))
-	}
-	return samples
-}
+// wordTime is how long the bot hums for a word.
+const wordTime = 250 * time.Millisecond
 
 // scripted is a voice for callers on this machine whose words are given.
 func scripted(lines ...string) func() server.Voice {
 	return func() server.Voice {
 		return server.Voice{
-			Recognizer: &dictation{lines: lines}, Synthesizer: humming{},
+			Recognizer: speechtest.Dictation(lines...), Synthesizer: speechtest.Humming{Word: wordTime},
 			Detector: func() (vad.Detector, error) {
 				d, err := vad.NewEnergy(16000)
 				if err != nil {

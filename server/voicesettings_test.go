@@ -8,6 +8,7 @@ import (
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/server"
 	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/speechtest"
 )
 
 // voiced is a server with a scripted voice that is changed, and a bot that begins at a
@@ -115,7 +116,9 @@ func (d *drone) Mix(samples []int16) error {
 func TestACallHasABackgroundWhileNobodySpeaks(t *testing.T) {
 	silent := false
 	_, address := voiced(t, func() *flows.NodeConfig { n := hello(); n.RespondImmediately = &silent; return n }, func(v *server.Voice) {
-		v.Background = func(rate int) (speech.Background, error) { return &drone{tone: hum(rate, botTone, time.Second)}, nil }
+		v.Background = func(rate int) (speech.Background, error) {
+			return &drone{tone: speechtest.Hum(rate, speechtest.Tone, time.Second)}, nil
+		}
 	})
 	c := call(t, address)
 	c.ready()

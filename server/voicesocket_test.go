@@ -13,6 +13,7 @@ import (
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/flows"
 	"github.com/turnwise/turnwise/server"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/transport/websocket/wire"
 )
 
@@ -98,7 +99,7 @@ func (h *headset) sound() time.Duration {
 
 // speaks sends sound for d and then silence, at the pace of a microphone.
 func (h *headset) speaks(d time.Duration) {
-	said := append(hum(16000, 300, d), make([]int16, 16000)...)
+	said := append(speechtest.Hum(16000, 300, d), make([]int16, 16000)...)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for len(said) > 0 {

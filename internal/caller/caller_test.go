@@ -3,8 +3,6 @@ package caller_test
 import (
 	"context"
 	"errors"
-	"io"
-	"math"
 	"net/http/httptest"
 	"net/netip"
 	"slices"
@@ -20,51 +18,11 @@ import (
 	"github.com/turnwise/turnwise/internal/caller"
 	"github.com/turnwise/turnwise/llm/offline"
 	"github.com/turnwise/turnwise/server"
-	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/transport/webrtc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// ears hear the same words each time the caller has spoken.
-type ears string
-
-func (ears) Rate() int              { return 16000 }
-func (ears) Latency() time.Duration { return 200 * time.Millisecond }
-
-func (e ears) Recognize(ctx context.Context, in *speech.Audio, emit func(speech.Transcript) error) error {
-	for {
-		part, err := in.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case part.Mark != speech.SpeechStopped || e == "":
-			continue
-		}
-		if err := emit(speech.Transcript{Text: string(e), Final: true}); err != nil {
-			return err
-		}
-	}
-}
-
-// mouth hums for a quarter of a second a word.
-type mouth struct{}
-
-func (mouth) Rate() int { return 24000 }
-
-func (mouth) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
-	return emit(speech.Speech{Samples: hum(24000, 500, time.Duration(len(strings.Fields(u.Text)))*250*time.Millisecond)})
-}
-
-func hum(rate int, hz float64, d time.Duration) []int16 {
-	samples := make([]int16, audio.Mono(rate).Samples(d))
-	for i := range samples {
-		samples[i] = int16(0.35 * 32767 * math.Sin(2*math.Pi*hz*float64(i)/float64(rate)))
-	}
-	return samples
-}
 
 // serve starts a server that takes calls and hears the words in them.
 func serve(t *testing.T, words string) string {
@@ -74,7 +32,7 @@ func serve(t *testing.T, words string) string {
 		Bot: &server.FlowBot{Model: offline.New(offline.Config{}), Start: flow.Start, Nodes: flow.Nodes()},
 		Voice: func() server.Voice {
 			return server.Voice{
-				Recognizer: ears(words), Synthesizer: mouth{},
+				Recognizer: speechtest.Always(words), Synthesizer: speechtest.Humming{Word: 250 * time.Millisecond},
 				Detector: func() (vad.Detector, error) { return vad.NewEnergy(16000) },
 				WebRTC:   webrtc.Config{Loopback: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 			}
@@ -127,7 +85,7 @@ func TestASpokenTurnIsAnsweredMeasuredAndRecorded(t *testing.T) {
 	var told int
 	report, err := caller.Call(t.Context(), caller.Config{
 		URL: serve(t, "a table for four"), Record: recording, OnLine: func(caller.Line) { told++ },
-		Turns: []caller.Turn{{Name: "hum.wav", Samples: append(hum(caller.Rate, 300, time.Second), make([]int16, caller.Rate/2)...)}},
+		Turns: []caller.Turn{{Name: "hum.wav", Samples: append(speechtest.Hum(caller.Rate, 300, time.Second), make([]int16, caller.Rate/2)...)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +153,7 @@ func TestACallThatFailsSaysWhy(t *testing.T) {
 		{"a server that takes no calls", caller.Config{URL: mute.URL}, caller.ErrConnect, "made for chat"},
 		{
 			"a bot that hears nothing",
-			caller.Config{URL: serve(t, ""), Patience: 3 * time.Second, Turns: []caller.Turn{{Name: "hum", Samples: hum(caller.Rate, 300, time.Second)}}},
+			caller.Config{URL: serve(t, ""), Patience: 3 * time.Second, Turns: []caller.Turn{{Name: "hum", Samples: speechtest.Hum(caller.Rate, 300, time.Second)}}},
 			caller.ErrSilent, "hum within 3s",
 		},
 	} {

@@ -1,11 +1,6 @@
 package interop
 
 import (
-	"context"
-	"errors"
-	"io"
-	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,49 +8,9 @@ import (
 	"github.com/turnwise/turnwise/examples/tablebooking/booking"
 	"github.com/turnwise/turnwise/llm/offline"
 	"github.com/turnwise/turnwise/server"
-	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/speechtest"
 	"github.com/turnwise/turnwise/test/browser"
 )
-
-// ears hear the same words whenever the user has spoken.
-type ears string
-
-func (ears) Rate() int              { return 16000 }
-func (ears) Latency() time.Duration { return 200 * time.Millisecond }
-
-func (e ears) Recognize(ctx context.Context, in *speech.Audio, emit func(speech.Transcript) error) error {
-	for {
-		part, err := in.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case part.Mark != speech.SpeechStopped:
-			continue
-		}
-		if err := emit(speech.Transcript{Text: string(e), Final: true}); err != nil {
-			return err
-		}
-	}
-}
-
-// mouth hums for a third of a second a word.
-type mouth struct{}
-
-func (mouth) Rate() int { return 24000 }
-
-func (mouth) Synthesize(_ context.Context, u speech.Utterance, emit func(speech.Speech) error) error {
-	return emit(speech.Speech{Samples: hum(24000, 500, time.Duration(len(strings.Fields(u.Text)))*333*time.Millisecond)})
-}
-
-func hum(rate int, hz float64, d time.Duration) []int16 {
-	samples := make([]int16, int(d*time.Duration(rate)/time.Second))
-	for i := range samples {
-		samples[i] = int16(0.35 * 32767 * math.Sin(2*math.Pi*hz*float64(i)/float64(rate)))
-	}
-	return samples
-}
 
 // startVoice is start with a bot that hears the same words whatever is said.
 func startVoice(t *testing.T, hears string) *system {
@@ -65,7 +20,7 @@ func startVoice(t *testing.T, hears string) *system {
 		Bot: &server.FlowBot{Model: offline.New(offline.Config{}), Start: flow.Start, Nodes: flow.Nodes()},
 		Voice: func() server.Voice {
 			return server.Voice{
-				Recognizer: ears(hears), Synthesizer: mouth{},
+				Recognizer: speechtest.Always(hears), Synthesizer: speechtest.Humming{Word: 333 * time.Millisecond},
 				Detector: func() (vad.Detector, error) { return vad.NewEnergy(16000) },
 			}
 		},
@@ -90,7 +45,7 @@ func TestAClientLibraryIsHeardAndSpokenToOverAWebSocket(t *testing.T) {
 
 	// What the user says is heard, and answered aloud.
 	here := a.position()
-	line.Say(t, hum(48000, 300, time.Second), 48000)
+	line.Say(t, speechtest.Hum(48000, 300, time.Second), 48000)
 	a.until("onUserStartedSpeaking", "", here)
 	a.until("onUserStoppedSpeaking", "", here)
 	a.until("onUserTranscript", "A table for four, please.", here)
@@ -99,7 +54,7 @@ func TestAClientLibraryIsHeardAndSpokenToOverAWebSocket(t *testing.T) {
 
 	// Talked over, it stops.
 	here = a.position()
-	line.Say(t, hum(48000, 300, 400*time.Millisecond), 48000)
+	line.Say(t, speechtest.Hum(48000, 300, 400*time.Millisecond), 48000)
 	a.until("onUserStartedSpeaking", "", here)
 	a.until("onBotStoppedSpeaking", "", here)
 	if took := call[float64](a, "silent"); took > 1000 {

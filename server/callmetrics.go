@@ -83,23 +83,17 @@ func (t *traffic) active() (float64, bool) {
 	return float64(len(t.live)), true
 }
 
-// The parts of the time that callers wait for an answer, in order.
-const (
-	partRecognition = "recognition"
-	partEndpointing = "endpointing"
-	partModel       = "model"
-	partSentence    = "sentence"
-	partSynthesis   = "synthesis"
-	partPlayout     = "playout"
-)
-
 // callMetrics makes the metrics of calls.
 func (m *metrics) callMetrics() {
 	r := &m.registry
 	bounds := []float64{.01, .05, .1, .2, .4, .6, .8, 1, 1.5, 2, 3, 5, 10}
 	m.answer = r.Histogram("turnwise_answer_seconds", "How long callers waited: from the end of their speech to the first sample of the answer.", bounds...)
+	var parts []string
+	for _, p := range (speech.Latency{}).Parts() {
+		parts = append(parts, p.Name)
+	}
 	m.answerPart = r.HistogramBy("turnwise_answer_part_seconds", "Where the time that callers waited went. The parts follow each other without a gap.",
-		"part", []string{partRecognition, partEndpointing, partModel, partSentence, partSynthesis, partPlayout}, bounds...)
+		"part", parts, bounds...)
 	r.Gauge("turnwise_calls_active", "Calls over WebRTC under way.", m.traffic.active)
 	r.CountedBy("turnwise_call_packets_total", "Packets of calls over WebRTC: of callers' sound up to invalid, of the bot's from sent on.",
 		"what", packetKinds[:], m.traffic.counts)
@@ -114,10 +108,7 @@ func (m *metrics) callMetrics() {
 // answered counts an answer that a caller has begun to hear.
 func (m *metrics) answered(l speech.Latency) {
 	m.answer.Observe(l.Total().Seconds())
-	for part, took := range map[string]time.Duration{
-		partRecognition: l.Recognition, partEndpointing: l.Endpointing, partModel: l.Model,
-		partSentence: l.Sentence, partSynthesis: l.Synthesis, partPlayout: l.Playout,
-	} {
-		m.answerPart.Observe(part, took.Seconds())
+	for _, p := range l.Parts() {
+		m.answerPart.Observe(p.Name, p.Took.Seconds())
 	}
 }

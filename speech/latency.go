@@ -32,6 +32,20 @@ func (l Latency) Total() time.Duration {
 	return l.Recognition + l.Endpointing + l.Model + l.Sentence + l.Synthesis + l.Playout
 }
 
+// LatencyPart is a part of a [Latency] by its name, in small letters.
+type LatencyPart struct {
+	Name string
+	Took time.Duration
+}
+
+// Parts are the parts in the order in which they follow each other.
+func (l Latency) Parts() []LatencyPart {
+	return []LatencyPart{
+		{"recognition", l.Recognition}, {"endpointing", l.Endpointing}, {"model", l.Model},
+		{"sentence", l.Sentence}, {"synthesis", l.Synthesis}, {"playout", l.Playout},
+	}
+}
+
 // LatencyFrame reports how long the user waited for an answer. [Playout] pushes it
 // downstream when the first sample of the answer has been taken by the transport.
 type LatencyFrame struct {

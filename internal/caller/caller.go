@@ -106,9 +106,6 @@ type Part struct {
 	Took time.Duration `json:"took"`
 }
 
-// parts are in the order in which they follow each other.
-var parts = [...]string{"recognition", "endpointing", "model", "sentence", "synthesis", "playout"}
-
 // Report is what happened in a call.
 type Report struct {
 	// Lines are in the order in which they came.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/turnwise/turnwise/audio"
 	"github.com/turnwise/turnwise/audio/opus"
+	"github.com/turnwise/turnwise/transport/rtvi"
 )
 
 // call is one under way. What is not said to be for others belongs to the goroutine
@@ -45,7 +46,7 @@ type call struct {
 
 // event is a message of the server's.
 type event struct {
-	kind string
+	kind rtvi.Type
 	at   time.Time
 	data struct {
 		Text         string `json:"text"`
@@ -103,7 +104,7 @@ func (c *call) connect(ctx context.Context) error {
 	}
 	select {
 	case <-open:
-		return c.send("client-ready", `{"version":"2.1.0","about":{"library":"turnwise call"}}`)
+		return c.send(rtvi.TypeClientReady, rtvi.ClientReady{Version: rtvi.Version, About: rtvi.Library{Library: "turnwise call"}})
 	case <-ctx.Done():
 		return errors.New("no way to it was found; are its UDP ports reachable?")
 	}
@@ -191,15 +192,11 @@ func (c *call) post(ctx context.Context, to, sdp string) (string, error) {
 
 // hear takes a message of the server's; it runs on the data channel's goroutine.
 func (c *call) hear(raw []byte) {
-	var m struct {
-		Label string          `json:"label"`
-		Type  string          `json:"type"`
-		Data  json.RawMessage `json:"data"`
+	m, err := rtvi.Decode(raw)
+	if err != nil {
+		return // not one of this protocol
 	}
-	if json.Unmarshal(raw, &m) != nil || m.Label != "rtvi-ai" {
-		return
-	}
-	if m.Type == "bot-ready" {
+	if m.Type == rtvi.TypeBotReady {
 		select {
 		case <-c.ready:
 		default:
@@ -210,7 +207,8 @@ func (c *call) hear(raw []byte) {
 	e := event{kind: m.Type, at: time.Now()}
 	_ = json.Unmarshal(m.Data, &e.data) // of another shape: without what we look for
 	switch m.Type {
-	case "bot-started-speaking", "bot-stopped-speaking", "user-transcription", "bot-output", "server-message", "error":
+	case rtvi.TypeBotStartedSpeaking, rtvi.TypeBotStoppedSpeaking, rtvi.TypeUserTranscription,
+		rtvi.TypeBotOutput, rtvi.TypeServerMessage, rtvi.TypeError:
 		select {
 		case c.events <- e:
 		case <-c.over:
@@ -219,12 +217,12 @@ func (c *call) hear(raw []byte) {
 }
 
 // send sends a message of the client protocol; it may be called from any goroutine.
-func (c *call) send(kind, data string) error {
-	text := `{"label":"rtvi-ai","type":"` + kind + `","id":"` + kind + `"`
-	if data != "" {
-		text += `,"data":` + data
+func (c *call) send(kind rtvi.Type, data any) error {
+	raw, err := rtvi.Append(nil, kind, string(kind), data)
+	if err != nil {
+		return err
 	}
-	if err := c.dc.SendText(text + "}"); err != nil {
+	if err := c.dc.SendText(string(raw)); err != nil {
 		return fmt.Errorf("the call broke: %w", err)
 	}
 	return nil

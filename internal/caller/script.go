@@ -2,10 +2,12 @@ package caller
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/transport/rtvi"
 )
 
 // script lets the bot greet, says the turns, and takes leave.
@@ -57,13 +59,9 @@ func (c *call) await(ctx context.Context, what <-chan struct{}) error {
 // say says a turn and returns when its last sound was sent.
 func (c *call) say(ctx context.Context, turn Turn) (time.Time, error) {
 	if len(turn.Samples) == 0 {
-		content, err := json.Marshal(turn.Text)
-		if err != nil {
-			return time.Time{}, err
-		}
 		now := time.Now()
 		c.write(Line{At: now.Sub(c.begun), Who: You, Text: turn.Text})
-		return now, c.send("send-text", `{"content":`+string(content)+`}`)
+		return now, c.send(rtvi.TypeSendText, rtvi.SendText{Content: turn.Text})
 	}
 	done := c.mouth.say(turn.Samples)
 	for {
@@ -97,11 +95,11 @@ func (c *call) answered(ctx context.Context, turn string, since time.Time) error
 		select {
 		case e := <-c.events:
 			switch e.kind {
-			case "bot-started-speaking":
+			case rtvi.TypeBotStartedSpeaking:
 				spoke = true
 				limit.Stop()
 				quiet.Stop()
-			case "bot-stopped-speaking":
+			case rtvi.TypeBotStoppedSpeaking:
 				if spoke {
 					quiet.Reset(c.cfg.Pause)
 				}
@@ -138,7 +136,7 @@ func (c *call) reply(turn string, since time.Time) {
 
 // leave asks the bot to end, and gives it a moment.
 func (c *call) leave(ctx context.Context) error {
-	if err := c.send("disconnect-bot", ""); err != nil {
+	if err := c.send(rtvi.TypeDisconnectBot, nil); err != nil {
 		return err
 	}
 	limit := time.NewTimer(3 * time.Second)
@@ -176,17 +174,17 @@ func (c *call) rest() {
 func (c *call) note(e event) error {
 	line := Line{At: e.at.Sub(c.begun)}
 	switch e.kind {
-	case "user-transcription":
+	case rtvi.TypeUserTranscription:
 		if !e.data.Final {
 			return nil
 		}
 		line.Who, line.Text = You, e.data.Text
-	case "bot-output":
+	case rtvi.TypeBotOutput:
 		if e.data.SpokenStatus != "" && e.data.SpokenStatus != "completed" {
 			return nil
 		}
 		line.Who, line.Text = Bot, e.data.Text
-	case "server-message":
+	case rtvi.TypeServerMessage:
 		if e.data.Event == "latency" {
 			c.measured(e.data.Latency)
 		}
@@ -194,7 +192,7 @@ func (c *call) note(e event) error {
 			return nil
 		}
 		line.Who, line.Text = Node, e.data.Node
-	case "error":
+	case rtvi.TypeError:
 		if e.data.Fatal {
 			return fmt.Errorf("%w: %s", ErrServer, e.data.Error)
 		}
@@ -209,8 +207,8 @@ func (c *call) note(e event) error {
 // measured takes in where the time until an answer went.
 func (c *call) measured(took map[string]float64) {
 	c.parts = nil
-	for _, name := range parts {
-		c.parts = append(c.parts, Part{name, time.Duration(took[name] * float64(time.Second))})
+	for _, p := range (speech.Latency{}).Parts() {
+		c.parts = append(c.parts, Part{p.Name, time.Duration(took[p.Name] * float64(time.Second))})
 	}
 }
 

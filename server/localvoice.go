@@ -32,7 +32,7 @@ func (v Voice) CompleteLocally(found local.Report) Voice {
 	if v.Synthesizer == nil {
 		voice, err := found.Synthesizer()
 		if err != nil {
-			return Voice{Missing: "The local voice cannot be used: " + err.Error()}
+			return brokenLocally(err)
 		}
 		v.Synthesizer = voice
 		done = append(done, "made")
@@ -40,11 +40,11 @@ func (v Voice) CompleteLocally(found local.Report) Voice {
 	if v.Recognizer == nil {
 		transcriber, err := found.Transcriber()
 		if err != nil {
-			return Voice{Missing: "The local recognition cannot be used: " + err.Error()}
+			return brokenLocally(err)
 		}
 		ears, err := speech.NewSegmented(speech.SegmentedConfig{Transcriber: transcriber, Latency: localLatency})
 		if err != nil {
-			return Voice{Missing: "The local recognition cannot be used: " + err.Error()}
+			return brokenLocally(err)
 		}
 		v.Recognizer = ears
 		done = append(done, "recognised")
@@ -53,4 +53,9 @@ func (v Voice) CompleteLocally(found local.Report) Voice {
 		v.Note = "Speech is " + strings.Join(done, " and ") + " on the bot’s machine, by simple programs for English."
 	}
 	return v
+}
+
+// brokenLocally is a voice whose programs are there and cannot be used.
+func brokenLocally(err error) Voice {
+	return Voice{Missing: "The local voice cannot be used. The operator finds the reason in the log.", failure: err}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -196,20 +195,6 @@ func (b *switchboard) line(conn *telephony.Conn) *line {
 func (b *switchboard) close() {
 	b.calls.Wait()
 	b.exchange.Close()
-}
-
-// isPhoneEnd tells how a call that a carrier streamed ended; ok is false for other
-// conversations.
-func isPhoneEnd(err error) (end string, ok bool) {
-	switch {
-	case errors.Is(err, telephony.ErrStuck):
-		return endFailed, true
-	case errors.Is(err, telephony.ErrPeerGone):
-		return endLeft, true
-	case errors.Is(err, telephony.ErrCarrierGone), errors.Is(err, telephony.ErrPeerDead), errors.Is(err, telephony.ErrFlood), errors.Is(err, telephony.ErrProtocol):
-		return endLost, true
-	}
-	return "", false
 }
 
 // plain is a session whose client is told nothing but by the output.

@@ -13,6 +13,7 @@ import (
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
 	"github.com/turnwise/turnwise/transport/rtvi"
+	"github.com/turnwise/turnwise/transport/telephony"
 	"github.com/turnwise/turnwise/transport/webrtc"
 	"github.com/turnwise/turnwise/transport/websocket"
 )
@@ -185,15 +186,13 @@ const (
 func ending(err error) (string, slog.Level) {
 	var cancelled *pipeline.CancelError
 	var panicked *pipeline.PanicError
-	if end, phone := isPhoneEnd(err); phone {
-		return end, map[string]slog.Level{endFailed: slog.LevelError, endLost: slog.LevelWarn}[end]
-	}
 	switch {
 	case err == nil:
 		return endDone, slog.LevelInfo
-	case errors.As(err, &panicked), errors.Is(err, ErrBot), errors.Is(err, websocket.ErrStuck), errors.Is(err, webrtc.ErrStuck):
+	case errors.As(err, &panicked), errors.Is(err, ErrBot),
+		errors.Is(err, websocket.ErrStuck), errors.Is(err, webrtc.ErrStuck), errors.Is(err, telephony.ErrStuck):
 		return endFailed, slog.LevelError
-	case errors.Is(err, websocket.ErrPeerGone), errors.Is(err, webrtc.ErrPeerGone):
+	case errors.Is(err, websocket.ErrPeerGone), errors.Is(err, webrtc.ErrPeerGone), errors.Is(err, telephony.ErrPeerGone):
 		return endLeft, slog.LevelInfo
 	case errors.Is(err, ErrDraining), errors.Is(err, webrtc.ErrClosed), errors.Is(err, context.Canceled), errors.As(err, &cancelled):
 		return endCut, slog.LevelInfo
@@ -202,6 +201,7 @@ func ending(err error) (string, slog.Level) {
 		websocket.ErrPeerDead, websocket.ErrSlowReader, websocket.ErrFlood, websocket.ErrTooLarge,
 		websocket.ErrProtocol, websocket.ErrNotReady,
 		webrtc.ErrPeerDead, webrtc.ErrNotConnected, webrtc.ErrSlowReader, webrtc.ErrFlood, webrtc.ErrTooLarge, webrtc.ErrNotReady,
+		telephony.ErrCarrierGone, telephony.ErrPeerDead, telephony.ErrFlood, telephony.ErrProtocol,
 	} {
 		if errors.Is(err, fault) {
 			return endLost, slog.LevelWarn

@@ -43,6 +43,8 @@ type Voice struct {
 	// Missing says, in a sentence or two for users, why the bot cannot be called and
 	// what would change that. The rest is not looked at then.
 	Missing string
+	// failure is the reason for Missing that is for the log; may be nil.
+	failure error
 }
 
 // Validate names the first field that is missing.

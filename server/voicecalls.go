@@ -18,19 +18,21 @@ import (
 type exchange struct {
 	server *Server
 	// voice asks for the voice, once.
-	voice   func() *Voice
-	filters resample.Filters
+	voice func() *Voice
+	// detectors gives what makes voice activity detectors; the first call loads it.
+	detectors func() func() (vad.Detector, error)
+	filters   resample.Filters
 
 	mu         sync.Mutex
 	engine     *webrtc.Engine // nil before the first call
 	signalling *webrtc.Signalling
-	detectors  func() (vad.Detector, error)
 	pacer      *websocket.Pacer // nil before the first WebSocket with sound
 	closed     bool
 }
 
 func newExchange(s *Server, find func() Voice) *exchange {
-	return &exchange{server: s, voice: sync.OnceValue(func() *Voice {
+	x := &exchange{server: s}
+	x.voice = sync.OnceValue(func() *Voice {
 		if find == nil {
 			return &Voice{Missing: "This bot is made for chat and cannot be called."}
 		}
@@ -39,11 +41,21 @@ func newExchange(s *Server, find func() Voice) *exchange {
 			s.log.Error("no voice", "err", err)
 			return unusable()
 		}
+		if v.failure != nil {
+			s.log.Error("no voice", "err", v.failure)
+		}
 		if v.WebRTC.Logger == nil {
 			v.WebRTC.Logger = s.log
 		}
 		return &v
-	})}
+	})
+	x.detectors = sync.OnceValue(func() func() (vad.Detector, error) {
+		if own := x.voice().Detector; own != nil {
+			return own
+		}
+		return sileroDetectors()
+	})
+	return x
 }
 
 // open makes what calls need, or returns what there is.
@@ -137,7 +149,7 @@ func (x *exchange) equip(conn *webrtc.Conn, cfg *SessionConfig) error {
 // sound is to be read from the source, at rate Hz.
 func (x *exchange) voices(cfg *SessionConfig, rate int) (recording.Source, error) {
 	v := x.voice()
-	detector, err := x.detector()
+	detector, err := x.detectors()()
 	if err != nil {
 		return nil, err
 	}
@@ -160,19 +172,6 @@ func (x *exchange) voices(cfg *SessionConfig, rate int) (recording.Source, error
 		return source, nil
 	}
 	return x.server.record(cfg, source, rate), nil
-}
-
-// detector makes a voice activity detector.
-func (x *exchange) detector() (vad.Detector, error) {
-	x.mu.Lock()
-	if x.detectors == nil {
-		if x.detectors = x.voice().Detector; x.detectors == nil {
-			x.detectors = sileroDetectors()
-		}
-	}
-	make := x.detectors
-	x.mu.Unlock()
-	return make()
 }
 
 // callStats are the fields of a call's last log line.

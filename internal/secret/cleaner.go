@@ -21,6 +21,23 @@ const (
 	tellingEnds = 6
 )
 
+// Of are the texts that no error about requests with a key and these headers may hold.
+// Of headers it is the words, too, such as the token behind a "Bearer".
+func Of(key string, headers map[string]string) []string {
+	var out []string
+	if len(key) >= 4 {
+		out = append(out, key)
+	}
+	for _, value := range headers {
+		for _, word := range append(strings.Fields(value), value) {
+			if len(word) >= 8 {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
 // Cleaner makes texts from outside fit for logs. It is safe for concurrent use.
 type Cleaner struct {
 	// secrets are the longest first.

@@ -125,22 +125,6 @@ func (c Config) maxTokensField() string {
 	return FieldMaxTokens
 }
 
-// secrets are the texts that no error may hold.
-func (c Config) secrets() []string {
-	var out []string
-	if len(c.APIKey) >= 4 {
-		out = append(out, c.APIKey)
-	}
-	for _, value := range c.Headers {
-		for _, word := range append(strings.Fields(value), value) {
-			if len(word) >= 8 {
-				out = append(out, word)
-			}
-		}
-	}
-	return out
-}
-
 func newValidator() (*validator.Validate, error) {
 	v := validator.New()
 	for tag, ok := range map[string]func(string) bool{

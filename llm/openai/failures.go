@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/remote"
 	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 )
@@ -21,7 +21,7 @@ type failures struct {
 }
 
 func newFailures(c *Config) *failures {
-	f := &failures{provider: c.provider(), clean: secret.NewCleaner(c.secrets())}
+	f := &failures{provider: c.provider(), clean: secret.NewCleaner(secret.Of(c.APIKey, c.Headers))}
 	if u, err := url.Parse(c.baseURL()); err == nil {
 		f.host = u.Host
 	}
@@ -43,10 +43,10 @@ func (f *failures) request(ctx context.Context, err error, x *exchange) *llm.Err
 		return f.status(x)
 	case errors.As(err, &other):
 		return f.notStream(other, x)
-	case timedOut(err):
-		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%s did not answer in time: %w", f.host, bare(err)))
+	case remote.TimedOut(err):
+		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%s did not answer in time: %w", f.host, remote.Bare(err)))
 	}
-	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("cannot reach %s: %w", f.host, bare(err)))
+	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("cannot reach %s: %w", f.host, remote.Bare(err)))
 }
 
 // stream is a stream that ended before its response did.
@@ -64,22 +64,15 @@ func (f *failures) stream(ctx context.Context, err error) *llm.Error {
 		return f.make(frames.ErrorServer, 0, err)
 	case errors.Is(err, llm.ErrCut):
 		return f.make(frames.ErrorNetwork, 0, err)
-	case timedOut(err):
-		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%w: %w", llm.ErrCut, bare(err)))
+	case remote.TimedOut(err):
+		return f.make(frames.ErrorTimeout, 0, fmt.Errorf("%w: %w", llm.ErrCut, remote.Bare(err)))
 	}
-	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("%w: %w", llm.ErrCut, bare(err)))
+	return f.make(frames.ErrorNetwork, 0, fmt.Errorf("%w: %w", llm.ErrCut, remote.Bare(err)))
 }
 
 // stopped is a request whose context has ended.
 func (f *failures) stopped(ctx context.Context) *llm.Error {
-	category := frames.ErrorInternal
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		category = frames.ErrorTimeout
-	}
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
+	category, err := remote.Stopped(ctx)
 	return f.make(category, 0, err)
 }
 
@@ -93,7 +86,7 @@ func (f *failures) status(x *exchange) *llm.Error {
 	case d.empty():
 		e.Err = f.clean.Error(errors.New("the server gave no reason: " + http.StatusText(x.status)))
 	}
-	e.RetryAfter = retryAfter(x.header)
+	e.RetryAfter = remote.RetryAfter(x.header)
 	return e
 }
 
@@ -116,18 +109,4 @@ func (f *failures) reported(status int, d *detail) *llm.Error {
 
 func (f *failures) make(category frames.ErrorCategory, status int, err error) *llm.Error {
 	return &llm.Error{Category: category, Status: status, Provider: f.provider, Err: f.clean.Error(err)}
-}
-
-// bare is err without the wrapping that repeats the request's address.
-func bare(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
-}
-
-func timedOut(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/turnwise/turnwise/internal/remote"
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech/internal/failure"
 )
@@ -12,7 +14,7 @@ import (
 type failures struct{ failure.Reporter }
 
 func newFailures(s Server) failures {
-	return failures{failure.New(s.provider(), s.baseURL(), failure.Secrets(s.APIKey, s.Headers))}
+	return failures{failure.New(s.provider(), s.baseURL(), secret.Of(s.APIKey, s.Headers))}
 }
 
 // request is a request without a good answer.
@@ -24,7 +26,7 @@ func (f *failures) request(ctx context.Context, err error, x *exchange) *llm.Err
 		return f.Refused(x.status, x.header, x.text)
 	case errors.Is(err, llm.ErrCut):
 		return f.Cut(ctx, err)
-	case failure.TimedOut(err):
+	case remote.TimedOut(err):
 		return f.Late(x.status, err)
 	case errors.Is(err, failure.ErrMalformed) || x.status != 0:
 		return f.Malformed(x.status, err)

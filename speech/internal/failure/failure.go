@@ -6,15 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"net"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/remote"
 	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 )
@@ -39,23 +35,6 @@ func New(provider, address string, secrets []string) Reporter {
 	return r
 }
 
-// Secrets are the texts that no error about requests with a key and these headers may
-// hold.
-func Secrets(key string, headers map[string]string) []string {
-	var out []string
-	if len(key) >= 4 {
-		out = append(out, key)
-	}
-	for _, value := range headers {
-		for _, word := range append(strings.Fields(value), value) {
-			if len(word) >= 8 {
-				out = append(out, word)
-			}
-		}
-	}
-	return out
-}
-
 // Host is the server's, with its port.
 func (r *Reporter) Host() string { return r.host }
 
@@ -72,15 +51,15 @@ func (r *Reporter) Invalid(err error) *llm.Error { return r.Make(frames.ErrorInv
 
 // Unreachable is a server that no connection came about with.
 func (r *Reporter) Unreachable(err error) *llm.Error {
-	if TimedOut(err) {
+	if remote.TimedOut(err) {
 		return r.Late(0, err)
 	}
-	return r.Make(frames.ErrorNetwork, 0, fmt.Errorf("cannot reach %s: %w", r.host, bare(err)))
+	return r.Make(frames.ErrorNetwork, 0, fmt.Errorf("cannot reach %s: %w", r.host, remote.Bare(err)))
 }
 
 // Late is a server that did not answer in time.
 func (r *Reporter) Late(status int, err error) *llm.Error {
-	return r.Make(frames.ErrorTimeout, status, fmt.Errorf("%s did not answer in time: %w", r.host, bare(err)))
+	return r.Make(frames.ErrorTimeout, status, fmt.Errorf("%s did not answer in time: %w", r.host, remote.Bare(err)))
 }
 
 // Cut is an answer that ended too early.
@@ -89,10 +68,10 @@ func (r *Reporter) Cut(ctx context.Context, err error) *llm.Error {
 		return r.Stopped(ctx)
 	}
 	category := frames.ErrorNetwork
-	if TimedOut(err) {
+	if remote.TimedOut(err) {
 		category = frames.ErrorTimeout
 	}
-	if err = bare(err); !errors.Is(err, llm.ErrCut) {
+	if err = remote.Bare(err); !errors.Is(err, llm.ErrCut) {
 		err = fmt.Errorf("%w: %w", llm.ErrCut, err)
 	}
 	return r.Make(category, 0, err)
@@ -108,14 +87,7 @@ func (r *Reporter) Malformed(status int, err error) *llm.Error {
 
 // Stopped is a request whose context has ended.
 func (r *Reporter) Stopped(ctx context.Context) *llm.Error {
-	category := frames.ErrorInternal
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		category = frames.ErrorTimeout
-	}
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
+	category, err := remote.Stopped(ctx)
 	return r.Make(category, 0, err)
 }
 
@@ -132,7 +104,7 @@ func (r *Reporter) Refused(status int, header http.Header, body []byte) *llm.Err
 		status = 0 // it said that all is well
 	}
 	e := r.Told(status, said)
-	e.RetryAfter = retryAfter(header)
+	e.RetryAfter = remote.RetryAfter(header)
 	return e
 }
 
@@ -148,38 +120,4 @@ func (r *Reporter) Told(status int, said Detail) *llm.Error {
 		text += " (" + code + ")"
 	}
 	return r.Make(said.Category(status), status, errors.New(text))
-}
-
-// bare is err without the wrapping that repeats the request's address.
-func bare(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
-}
-
-// TimedOut reports whether err is that something took too long.
-func TimedOut(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// retryAfter is how long the server asks to wait, in "Retry-After-Ms" or
-// "Retry-After", at most a day; 0 means that it does not say.
-func retryAfter(h http.Header) time.Duration {
-	for name, unit := range map[string]time.Duration{"Retry-After-Ms": time.Millisecond, "Retry-After": time.Second} {
-		if n, err := strconv.ParseFloat(h.Get(name), 64); err == nil && !math.IsNaN(n) {
-			return time.Duration(min(max(n*float64(unit), 0), float64(24*time.Hour)))
-		}
-	}
-	until, err := http.ParseTime(h.Get("Retry-After"))
-	if err != nil {
-		return 0
-	}
-	now := time.Now()
-	if server, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = server
-	}
-	return min(max(until.Sub(now), 0), 24*time.Hour)
 }

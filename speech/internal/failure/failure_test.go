@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech/internal/failure"
 )
@@ -40,7 +41,7 @@ func TestWhatServersSayOfErrors(t *testing.T) {
 		"more than anybody can use": {500, strings.Repeat("x", 10000), frames.ErrorServer, "xxx"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := failure.New("someone", "https://host.test/", failure.Secrets(key, nil))
+			r := failure.New("someone", "https://host.test/", secret.Of(key, nil))
 			e := r.Refused(c.status, http.Header{"Retry-After": {"3"}}, []byte(c.body))
 			if e.Category != c.category || !strings.HasPrefix(e.Err.Error(), c.text) || len(e.Error()) > 600 {
 				t.Errorf("%q of category %q", e.Err, e.Category)
@@ -53,7 +54,7 @@ func TestWhatServersSayOfErrors(t *testing.T) {
 }
 
 func TestWhatHappensToRequests(t *testing.T) {
-	r := failure.New("someone", "https://host.test/", failure.Secrets("", map[string]string{"X": "Bearer abcdefgh"}))
+	r := failure.New("someone", "https://host.test/", secret.Of("", map[string]string{"X": "Bearer abcdefgh"}))
 	over, cancel := context.WithTimeoutCause(t.Context(), 0, errors.New("enough"))
 	defer cancel()
 	for name, c := range map[string]struct {

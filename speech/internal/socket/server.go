@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/speech/internal/failure"
 )
 
@@ -77,6 +78,6 @@ func (s Server) Config(path string, query url.Values, protocol map[string]string
 	}
 	return Config{
 		URL: u.String(), Header: header, Dial: s.Dial,
-		Failures: failure.New(s.Provider, s.BaseURL, failure.Secrets(s.APIKey, s.Headers)),
+		Failures: failure.New(s.Provider, s.BaseURL, secret.Of(s.APIKey, s.Headers)),
 	}
 }

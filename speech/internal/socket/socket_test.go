@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnwise/turnwise/frames"
+	"github.com/turnwise/turnwise/internal/secret"
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech/internal/failure"
 	"github.com/turnwise/turnwise/speech/internal/socket"
@@ -22,7 +23,7 @@ const key = "sk-very-secret-key"
 func config(s *sockettest.Server) socket.Config {
 	return socket.Config{
 		URL: "ws://vendor.test/x", Dial: s.Dial,
-		Failures: failure.New("vendor", sockettest.URL, failure.Secrets(key, nil)),
+		Failures: failure.New("vendor", sockettest.URL, secret.Of(key, nil)),
 	}
 }
 

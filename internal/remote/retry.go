@@ -1,4 +1,4 @@
-package openai
+package remote
 
 import (
 	"math"
@@ -10,10 +10,10 @@ import (
 // maxRetryAfter is the longest wait that is believed.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter is how long the server asks to wait: "Retry-After-Ms", or
+// RetryAfter is how long the server asks to wait: "Retry-After-Ms", or
 // "Retry-After" in seconds or as a date, which is compared with the server's own
-// clock if it tells that. 0 means that it does not say.
-func retryAfter(h http.Header) time.Duration {
+// clock if it tells that. It is at most a day; 0 means that it does not say.
+func RetryAfter(h http.Header) time.Duration {
 	if ms, ok := number(h.Get("Retry-After-Ms")); ok {
 		return bounded(ms * float64(time.Millisecond))
 	}

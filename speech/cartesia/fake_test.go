@@ -2,15 +2,12 @@ package cartesia_test
 
 import (
 	"encoding/base64"
-	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"go.uber.org/goleak"
 
-	"github.com/turnwise/turnwise/audio"
-	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/cartesia"
 	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 )
@@ -108,18 +105,6 @@ func (c *call) done(id string) {
 	c.Send(map[string]any{"type": "done", "done": true, "status_code": 206, "context_id": id})
 }
 
-// second is raw audio of that length, at 24 kHz.
-func second() []byte { return audio.AppendBytes(nil, ramp(24000)) }
-
-// ramp is sound that can be told apart.
-func ramp(n int) []int16 {
-	s := make([]int16, n)
-	for i := range s {
-		s[i] = int16(i * 7 % 20000)
-	}
-	return s
-}
-
 func newSynthesizer(t *testing.T, f *fake, change ...func(*cartesia.Config)) *cartesia.Synthesizer {
 	t.Helper()
 	cfg := cartesia.Config{APIKey: key, BaseURL: sockettest.URL, Dial: f.Dial, Voice: "anna"}
@@ -138,25 +123,4 @@ func newSynthesizer(t *testing.T, f *fake, change ...func(*cartesia.Config)) *ca
 func (f *fake) seen() *call {
 	synctest.Wait()
 	return f.last.Load()
-}
-
-// refuse has handshakes answered with a status and a body.
-func (f *fake) refuse(status int, body string) {
-	f.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-		return true
-	}
-}
-
-// heard collects what is emitted.
-type heard struct {
-	samples []int16
-	words   []speech.Word
-}
-
-func (h *heard) emit(s speech.Speech) error {
-	h.samples = append(h.samples, s.Samples...)
-	h.words = append(h.words, s.Words...)
-	return nil
 }

@@ -2,7 +2,6 @@ package cartesia_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -16,6 +15,7 @@ import (
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/cartesia"
+	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 )
 
 var hello = speech.Utterance{Text: "Hello there."}
@@ -27,7 +27,7 @@ func TestTextBecomesSoundAndTimesOfWords(t *testing.T) {
 			if r["transcript"] != "Hello there." || r["model_id"] != "sonic-3.5" || r["language"] != "de" || !reflect.DeepEqual(r["generation_config"], want) {
 				t.Errorf("the request is %v", r)
 			}
-			raw := second()
+			raw := sockettest.RampBytes(24000)
 			c.times(id, []string{"Hello"}, []float64{0}, []float64{0.45})
 			c.chunk(id, raw[:24001]) // half a second, and half a sample
 			c.times(id, []string{"there."}, []float64{0.5}, []float64{0.9})
@@ -38,13 +38,13 @@ func TestTextBecomesSoundAndTimesOfWords(t *testing.T) {
 		s := newSynthesizer(t, f, func(c *cartesia.Config) {
 			c.Language, c.Speed, c.Volume, c.Headers = "en-GB", 1.2, 0.5, map[string]string{"X-Own": "1"}
 		})
-		var h heard
-		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "Hello there.", Language: "de-CH"}, h.emit); err != nil {
+		var h sockettest.Heard
+		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "Hello there.", Language: "de-CH"}, h.Emit); err != nil {
 			t.Fatal(err)
 		}
 		want := []speech.Word{{Text: "Hello", End: 450 * time.Millisecond}, {Text: "there.", Start: 500 * time.Millisecond, End: 900 * time.Millisecond}}
-		if !slices.Equal(h.samples, ramp(24000)) || !slices.Equal(h.words, want) {
-			t.Errorf("%d samples and %v", len(h.samples), h.words)
+		if !slices.Equal(h.Samples, sockettest.Ramp(24000)) || !slices.Equal(h.Words, want) {
+			t.Errorf("%d samples and %v", len(h.Samples), h.Words)
 		}
 		if f.seen().Request.Header.Get("X-Own") != "1" || s.Rate() != 24000 {
 			t.Error("the configuration is not followed")
@@ -55,14 +55,14 @@ func TestTextBecomesSoundAndTimesOfWords(t *testing.T) {
 func TestACallNeedsOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, func(c *call, id string, _ map[string]any) {
-			c.chunk(id, second())
+			c.chunk(id, sockettest.RampBytes(24000))
 			c.done(id)
 		})
 		s := newSynthesizer(t, f)
 		for range 10 {
-			var h heard
-			if err := s.Synthesize(t.Context(), hello, h.emit); err != nil || len(h.samples) != 24000 {
-				t.Errorf("%d samples, %v", len(h.samples), err)
+			var h sockettest.Heard
+			if err := s.Synthesize(t.Context(), hello, h.Emit); err != nil || len(h.Samples) != 24000 {
+				t.Errorf("%d samples, %v", len(h.Samples), err)
 			}
 			time.Sleep(3 * time.Minute)
 		}
@@ -77,7 +77,7 @@ func TestACallNeedsOneConnection(t *testing.T) {
 func TestAnInterruptedSentenceIsCancelledAndNotHeardLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, func(c *call, id string, r map[string]any) {
-			c.chunk(id, second())
+			c.chunk(id, sockettest.RampBytes(24000))
 			if r["transcript"] == "New." {
 				c.done(id)
 			}
@@ -86,7 +86,7 @@ func TestAnInterruptedSentenceIsCancelledAndNotHeardLater(t *testing.T) {
 		f.cancelled = func(c *call, id string) {
 			at = time.Now()
 			for range 20 {
-				c.chunk(id, second()) // what has begun is not stopped
+				c.chunk(id, sockettest.RampBytes(24000)) // what has begun is not stopped
 			}
 			c.done(id)
 		}
@@ -95,14 +95,14 @@ func TestAnInterruptedSentenceIsCancelledAndNotHeardLater(t *testing.T) {
 		interrupted := errors.New("interrupted")
 		time.AfterFunc(100*time.Millisecond, func() { cancel(interrupted) })
 		begun := time.Now()
-		var h heard
-		err := s.Synthesize(ctx, speech.Utterance{Text: "Old."}, h.emit)
-		if took := time.Since(begun); !errors.Is(err, interrupted) || took != 100*time.Millisecond || len(h.samples) != 24000 {
-			t.Errorf("after %s and %d samples: %v", took, len(h.samples), err)
+		var h sockettest.Heard
+		err := s.Synthesize(ctx, speech.Utterance{Text: "Old."}, h.Emit)
+		if took := time.Since(begun); !errors.Is(err, interrupted) || took != 100*time.Millisecond || len(h.Samples) != 24000 {
+			t.Errorf("after %s and %d samples: %v", took, len(h.Samples), err)
 		}
-		h = heard{}
-		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "New."}, h.emit); err != nil || len(h.samples) != 24000 {
-			t.Errorf("%d samples, %v", len(h.samples), err)
+		h = sockettest.Heard{}
+		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "New."}, h.Emit); err != nil || len(h.Samples) != 24000 {
+			t.Errorf("%d samples, %v", len(h.Samples), err)
 		}
 		if told := at.Sub(begun); told != 100*time.Millisecond || f.Connections() != 1 {
 			t.Errorf("told after %s, %d connections", told, f.Connections())
@@ -130,7 +130,7 @@ func TestTroubleHasACategoryAndNoSecret(t *testing.T) {
 			c.Send(`{"type":"error","done":true,"status_code":404,"error_code":"voice_not_found","title":"No voice ` + key + `","context_id":"` + id + `"}`)
 		}, frames.ErrorInvalid, "No voice [redacted]", 0},
 		"an error of an older version": {0, "", func(c *call, _ string) { c.Send(`{"type":"error","done":true,"status_code":500,"error":"oh no"}`) }, frames.ErrorServer, "oh no", 0},
-		"it dies in mid-sentence":      {0, "", func(c *call, id string) { c.chunk(id, second()); c.Drop() }, frames.ErrorNetwork, llm.ErrCut.Error(), 24000},
+		"it dies in mid-sentence":      {0, "", func(c *call, id string) { c.chunk(id, sockettest.RampBytes(24000)); c.Drop() }, frames.ErrorNetwork, llm.ErrCut.Error(), 24000},
 		"it hangs up in silence":       {0, "", func(c *call, _ string) { c.Close(1000, "") }, frames.ErrorNetwork, "1000", 0},
 		"it sends garbage":             {0, "", func(c *call, _ string) { c.Send("{") }, frames.ErrorServer, "malformed", 0},
 		"it sends no base64":           {0, "", func(c *call, id string) { c.Send(map[string]any{"type": "chunk", "data": "%", "context_id": id}) }, frames.ErrorServer, "malformed", 0},
@@ -140,16 +140,16 @@ func TestTroubleHasACategoryAndNoSecret(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(t, func(call *call, id string, _ map[string]any) { c.speak(call, id) })
 				if c.status != 0 {
-					f.refuse(c.status, c.body)
+					f.RefuseWith(c.status, nil, c.body)
 				}
-				var h heard
-				err := newSynthesizer(t, f).Synthesize(t.Context(), hello, h.emit)
+				var h sockettest.Heard
+				err := newSynthesizer(t, f).Synthesize(t.Context(), hello, h.Emit)
 				var e *llm.Error
 				if !errors.As(err, &e) || e.Category != c.category || e.Provider != "cartesia" || !strings.Contains(err.Error(), c.text) {
 					t.Errorf("it ended with %v", err)
 				}
-				if len(h.samples) != c.samples || strings.Contains(fmt.Sprint(err), key) {
-					t.Errorf("%d samples, %v", len(h.samples), err)
+				if len(h.Samples) != c.samples || strings.Contains(fmt.Sprint(err), key) {
+					t.Errorf("%d samples, %v", len(h.Samples), err)
 				}
 			})
 		})
@@ -164,14 +164,14 @@ func TestARefusedSentenceDoesNotCostTheConnection(t *testing.T) {
 				c.Send(`{"type":"error","done":true,"status_code":400,"error_code":null,"title":"no","message":"no","context_id":"` + id + `"}`)
 				return
 			}
-			c.chunk(id, second())
+			c.chunk(id, sockettest.RampBytes(24000))
 			c.done(id)
 		})
 		s := newSynthesizer(t, f)
-		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "Bad."}, new(heard).emit); err == nil {
+		if err := s.Synthesize(t.Context(), speech.Utterance{Text: "Bad."}, new(sockettest.Heard).Emit); err == nil {
 			t.Error("it was spoken")
 		}
-		if err := s.Synthesize(t.Context(), hello, new(heard).emit); err != nil || f.Connections() != 1 {
+		if err := s.Synthesize(t.Context(), hello, new(sockettest.Heard).Emit); err != nil || f.Connections() != 1 {
 			t.Errorf("%v, %d connections", err, f.Connections())
 		}
 	})
@@ -179,7 +179,7 @@ func TestARefusedSentenceDoesNotCostTheConnection(t *testing.T) {
 
 func TestAListenerWhoStopsListeningEndsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake(t, func(c *call, id string, _ map[string]any) { c.chunk(id, second()) })
+		f := newFake(t, func(c *call, id string, _ map[string]any) { c.chunk(id, sockettest.RampBytes(24000)) })
 		cancelled := false
 		f.cancelled = func(*call, string) { cancelled = true }
 		gone := errors.New("gone")
@@ -207,10 +207,7 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		}
 	}
 	cfg := cartesia.Config{APIKey: key, Headers: map[string]string{"X": key}}
-	b, err := json.Marshal(cfg)
-	if out := fmt.Sprintf("%v %+v %#v %s %s", cfg, cfg, cfg, b, cfg.LogValue()); err != nil || strings.Contains(out, key) {
-		t.Errorf("printed %s", out)
-	}
+	sockettest.PrintsWithout(t, key, cfg)
 }
 
 // A voice for a bot.

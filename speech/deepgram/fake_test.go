@@ -1,7 +1,6 @@
 package deepgram_test
 
 import (
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -149,16 +148,6 @@ func newRecognizer(t *testing.T, f *fake, change ...func(*deepgram.Config)) *dee
 func (f *fake) seen() *call {
 	synctest.Wait()
 	return f.last.Load()
-}
-
-// refuse has handshakes answered with a status and a body.
-func (f *fake) refuse(status int, body string) {
-	f.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Retry-After", "2")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-		return true
-	}
 }
 
 // said is a second of speech, and the end.

@@ -2,7 +2,6 @@ package deepgram_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/deepgram"
+	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 )
 
 func TestSpeechBecomesWords(t *testing.T) {
@@ -200,7 +200,7 @@ func TestTroubleHasACategoryAndNoSecret(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(t, func(call *call, _ string) { c.heard(call) })
 				if c.status != 0 {
-					f.refuse(c.status, `{"err_msg":"not with `+key+`"}`)
+					f.RefuseWith(c.status, map[string]string{"Retry-After": "2"}, `{"err_msg":"not with `+key+`"}`)
 				}
 				in := speech.NewAudio(16000)
 				in.Write(make([]int16, 320))
@@ -255,10 +255,7 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		}
 	}
 	cfg := deepgram.Config{APIKey: key, Headers: map[string]string{"X": key}, Model: "nova-3"}
-	b, err := json.Marshal(cfg)
-	if out := fmt.Sprintf("%v %+v %#v %s %s", cfg, cfg, cfg, b, cfg.LogValue()); err != nil || strings.Contains(out, key) {
-		t.Errorf("printed %s", out)
-	}
+	sockettest.PrintsWithout(t, key, cfg)
 }
 
 // Ears for a bot.

@@ -2,7 +2,6 @@ package elevenlabs_test
 
 import (
 	"encoding/base64"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,8 +9,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/turnwise/turnwise/audio"
-	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/elevenlabs"
 	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 )
@@ -133,18 +130,6 @@ func times(text string) any {
 	return map[string]any{"chars": chars, "charStartTimesMs": starts, "charDurationsMs": durations}
 }
 
-// second is raw audio of that length, at 24 kHz.
-func second() []byte { return audio.AppendBytes(nil, ramp(24000)) }
-
-// ramp is sound that can be told apart.
-func ramp(n int) []int16 {
-	s := make([]int16, n)
-	for i := range s {
-		s[i] = int16(i * 7 % 20000)
-	}
-	return s
-}
-
 func newSynthesizer(t *testing.T, f *fake, change ...func(*elevenlabs.Config)) *elevenlabs.Synthesizer {
 	t.Helper()
 	cfg := elevenlabs.Config{APIKey: key, BaseURL: sockettest.URL, Dial: f.Dial, Voice: "george"}
@@ -163,25 +148,4 @@ func newSynthesizer(t *testing.T, f *fake, change ...func(*elevenlabs.Config)) *
 func (f *fake) seen() *call {
 	synctest.Wait()
 	return f.last.Load()
-}
-
-// refuse has handshakes answered with a status and a body.
-func (f *fake) refuse(status int, body string) {
-	f.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-		return true
-	}
-}
-
-// heard collects what is emitted.
-type heard struct {
-	samples []int16
-	words   []speech.Word
-}
-
-func (h *heard) emit(s speech.Speech) error {
-	h.samples = append(h.samples, s.Samples...)
-	h.words = append(h.words, s.Words...)
-	return nil
 }

@@ -2,7 +2,6 @@ package realtime_test
 
 import (
 	"encoding/base64"
-	"net/http"
 	"reflect"
 	"sync/atomic"
 	"testing"
@@ -140,15 +139,6 @@ func newRecognizer(t *testing.T, f *fake, change ...func(*realtime.Config)) *rea
 func (f *fake) seen() *call {
 	synctest.Wait()
 	return f.last.Load()
-}
-
-// refuse has handshakes answered with a status and a body.
-func (f *fake) refuse(status int, body string) {
-	f.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-		return true
-	}
 }
 
 // say is silence for a second, and speech for another.

@@ -2,7 +2,6 @@ package realtime_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -15,6 +14,7 @@ import (
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/llm"
 	"github.com/turnwise/turnwise/speech"
+	"github.com/turnwise/turnwise/speech/internal/socket/sockettest"
 	"github.com/turnwise/turnwise/speech/openai/realtime"
 )
 
@@ -215,7 +215,7 @@ func TestTroubleHasACategoryAndNoSecret(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(t, func(call *call, _ string) { c.heard(call) })
 				if c.status != 0 {
-					f.refuse(c.status, `{"error":{"message":"not with `+key+`"}}`)
+					f.RefuseWith(c.status, nil, `{"error":{"message":"not with `+key+`"}}`)
 				}
 				in := speech.NewAudio(10 * realtime.Rate)
 				say(in)
@@ -284,10 +284,7 @@ func TestConfigurationsNameWhatIsWrong(t *testing.T) {
 		}
 	}
 	cfg := realtime.Config{APIKey: key, Headers: map[string]string{"X": key}}
-	b, err := json.Marshal(cfg)
-	if out := fmt.Sprintf("%v %+v %#v %s %s", cfg, cfg, cfg, b, cfg.LogValue()); err != nil || strings.Contains(out, key) {
-		t.Errorf("printed %s", out)
-	}
+	sockettest.PrintsWithout(t, key, cfg)
 }
 
 // Ears for a bot.

@@ -142,16 +142,21 @@ func (m *machine) startCall(s *Scope, c *callOf, args map[string]any, fn *Functi
 		call.Prompt, call.Schema = text, c.outputRaw
 	}
 	call.Key = idempotencyKey(m.run.ID, s.Path, s.Node, s.Visit, name)
+	m.issue(s, call, c.timeout)
+	if fn == nil {
+		m.phase(s, phaseCall) // a function's call leaves its node talking: others may be called beside it
+	}
+}
+
+// issue notes that a call is made, which may take as long as timeout; 0 is no limit.
+func (m *machine) issue(s *Scope, call *Call, timeout time.Duration) {
 	call.ID = callID(call)
-	if c.timeout > 0 {
-		call.Deadline = m.in.Now.Add(c.timeout)
+	if timeout > 0 {
+		call.Deadline = m.in.Now.Add(timeout)
 	}
 	e := at(s, EventCall)
 	e.Call = call
 	m.emit(e)
-	if fn == nil {
-		m.phase(s, phaseCall) // a function's call leaves its node talking: others may be called beside it
-	}
 }
 
 // callID is the id of one attempt.

@@ -154,13 +154,7 @@ func (m *machine) startUndo(s *Scope, n *node, d *Finished, c Correction) string
 		return u.tool + ": " + why
 	}
 	call := &Call{Scope: s.Path, Node: d.Node, Visit: s.Visit, Tool: u.tool, Args: args, Attempt: 1, Undo: &c, Undoes: d.Key, Key: digest("undo", d.Key)}
-	call.ID = callID(call)
-	if u.timeout > 0 {
-		call.Deadline = m.in.Now.Add(u.timeout)
-	}
-	e := at(s, EventCall)
-	e.Call = call
-	m.emit(e)
+	m.issue(s, call, u.timeout)
 	return ""
 }
 

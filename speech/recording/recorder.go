@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// slot is what a source is read for at a time.
+	// slot is what is recorded at a time.
 	slot = 20 * time.Millisecond
 	// queueSlots bounds what waits for the disk: five seconds.
 	queueSlots = 250
-	// maxAhead bounds what the caller may be ahead of the clock, as after a network's
-	// hiccup: two seconds.
+	// maxAhead bounds what either side may be ahead of the clock, as the caller is after
+	// a network's hiccup: two seconds.
 	maxAhead = 2 * time.Second
 	// maxLate is how far the clock may lag behind real time until silence is put in
 	// for what was missed.
@@ -69,6 +69,7 @@ type Recorder struct {
 	closed  bool
 	caller  []int16 // what came in and has no slot yet, at callerRate
 	rate    int     // callerRate
+	bot     []int16 // what was read and has no slot yet
 	origin  time.Time
 	slots   int64
 	dropped uint64
@@ -137,7 +138,8 @@ func (r *Recorder) hear(pcm frames.PCM) {
 	}
 }
 
-// Play wraps the source that the transport reads every 20 ms.
+// Play wraps the source that the transport reads, every 20 ms or sooner. A transport that
+// reads ahead is recorded at the time at which it plays.
 func (r *Recorder) Play(source Source) Source { return &played{r: r, source: source} }
 
 type played struct {
@@ -152,8 +154,9 @@ func (p *played) Read(dst []int16) int {
 	return n
 }
 
-// take records a slot; n samples of it are sound.
-func (r *Recorder) take(slotOf []int16, n int) {
+// take takes down what was read of the bot: n of the samples, for which there was room
+// in dst. The reader may be ahead of what is played.
+func (r *Recorder) take(dst []int16, n int) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,15 +166,33 @@ func (r *Recorder) take(slotOf []int16, n int) {
 	if r.origin.IsZero() {
 		r.origin = now
 	}
+	due := int64(now.Sub(r.origin)/slot) + 1 - r.slots
+	silence := int64(0)
+	if len(r.bot) == 0 && due-1 > int64(maxLate/slot) {
+		due, silence = 1, due-1 // nothing was read for a while
+	}
+	per := audio.Mono(r.cfg.Rate).Samples(slot)
+	r.bot = append(r.bot, dst[:n]...)
+	// Where the source has run dry there is silence up to now, unless the reader is ahead.
+	for range min(len(dst)-n, int(due)*per-len(r.bot)) {
+		r.bot = append(r.bot, 0)
+	}
+	for ; due > 0 && len(r.bot) >= per; due-- {
+		r.queue(per, silence)
+		silence = 0
+	}
+	if over := len(r.bot) - audio.Mono(r.cfg.Rate).Samples(maxAhead); over > 0 {
+		r.bot = append(r.bot[:0], r.bot[over:]...)
+	}
+}
+
+// queue has the next slot of both sides written, of the bot's per samples, with silent
+// slots before it. The lock is held.
+func (r *Recorder) queue(per int, silence int64) {
 	b := r.block()
-	b.silence = 0
-	if missed := int64(now.Sub(r.origin)/slot) - r.slots; missed > int64(maxLate/slot) {
-		b.silence = missed
-	}
-	b.bot = append(b.bot[:0], slotOf[:n]...)
-	for len(b.bot) < len(slotOf) {
-		b.bot = append(b.bot, 0)
-	}
+	b.silence = silence
+	b.bot = append(b.bot[:0], r.bot[:per]...)
+	r.bot = append(r.bot[:0], r.bot[per:]...)
 	b.rate = r.rate
 	mine := 0
 	if r.rate > 0 {

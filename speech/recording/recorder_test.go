@@ -20,6 +20,7 @@ import (
 	"github.com/turnwise/turnwise/audio/wav"
 	"github.com/turnwise/turnwise/frames"
 	"github.com/turnwise/turnwise/pipeline"
+	"github.com/turnwise/turnwise/speech"
 	"github.com/turnwise/turnwise/speech/recording"
 )
 
@@ -143,6 +144,78 @@ func TestBothSidesAreRecordedWhenTheyWere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ahead reads a source as a transport does that keeps its client 80 ms ahead: several
+// times at once, and only for what is missing of a piece.
+type ahead struct {
+	source recording.Source
+	frame  []int16
+	have   int
+	sent   int // pieces ahead
+}
+
+func (a *ahead) tick() {
+	for a.sent = max(0, a.sent-1); a.sent < 4; a.sent++ {
+		a.have += a.source.Read(a.frame[a.have:])
+		if a.have < len(a.frame) && (a.sent > 0 || a.have == 0) {
+			return
+		}
+		a.have = 0
+	}
+}
+
+// What is read ahead, and in parts, is in the recording without a gap, and when it is
+// played: the sound begins when it was read, and goes on after it was.
+func TestASourceThatIsReadAheadIsRecordedAsItIsPlayed(t *testing.T) {
+	const rate = 24000
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		r, err := recording.New(recording.Config{Output: &out, Rate: rate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffer := &speech.Buffer{}
+		a := &ahead{source: r.Play(buffer), frame: make([]int16, rate/50)}
+		loud := make([]int16, rate/100*7) // 70 ms
+		for i := range loud {
+			loud[i] = 9000
+		}
+		for i := range 200 { // four seconds; the bot speaks in the second and the third
+			if at := time.Duration(i) * 20 * time.Millisecond; at >= time.Second && at < 3*time.Second && i%7 == 1 {
+				buffer.Append(loud)
+				buffer.Append(loud) // 140 ms for 140 ms
+			}
+			a.tick()
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, right := sides(t, out.Bytes(), rate)
+		if len(right) != 4*rate {
+			t.Errorf("%d samples of four seconds", len(right))
+		}
+		first, last, gaps := -1, -1, 0
+		for i, s := range right {
+			switch {
+			case s == 0:
+				continue
+			case first < 0:
+				first = i
+			case last < i-1:
+				gaps++
+			}
+			last = i
+		}
+		if gaps != 0 {
+			t.Errorf("%d gaps in what was said", gaps)
+		}
+		begun, over := time.Duration(first)*time.Second/rate, time.Duration(last)*time.Second/rate
+		if begun < time.Second || begun > 1200*time.Millisecond || over < 2900*time.Millisecond || over > 3200*time.Millisecond {
+			t.Errorf("the bot speaks from %s to %s", begun, over)
+		}
+	})
 }
 
 // The machine stands still, or there is no connection for a while: the time is in the

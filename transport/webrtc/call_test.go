@@ -131,22 +131,69 @@ func TestAFailedSessionIsToldAsAFatalError(t *testing.T) {
 	}
 }
 
-func TestMessagesBeforeTheChannelIsOpenWaitInOrder(t *testing.T) {
-	s := serve(t, webrtc.Config{})
-	c := newClient(t, s.URL+"/api/offer", options{})
-	open := make(chan struct{})
-	c.dc.OnOpen(func() { close(open) })
+// dialing is a client whose offer has been answered, but who has not connected yet.
+func dialing(t *testing.T, s *server) (c *client, call *call, connect func()) {
+	t.Helper()
+	c = newClient(t, s.URL+"/api/offer", options{})
 	status, reply := post(t, "POST", c.url, map[string]any{"sdp": c.offer(), "type": "offer", "pc_id": nil})
 	if status != http.StatusOK {
 		t.Fatal(reply)
 	}
-	call := s.take(t)
+	return c, s.take(t), func() {
+		t.Helper()
+		if err := c.pc.SetRemoteDescription(pion.SessionDescription{Type: pion.SDPTypeAnswer, SDP: reply["sdp"].(string)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestACallerThatIsStillConnectingIsToldWhyThereIsNoBot(t *testing.T) {
+	for name, c := range map[string]struct {
+		rejects bool
+		told    string
+	}{
+		"the session fails":    {told: "because of an error on the server"},
+		"the call is rejected": {rejects: true, told: "No bot today."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, webrtc.Config{})
+			s.rejects = c.rejects
+			client, call, connect := dialing(t, s)
+			call.session.end(errors.New("broken"))
+			connect()
+			if m := client.message("error"); !strings.Contains(m, `"fatal":true`) || !strings.Contains(m, c.told) {
+				t.Errorf("the client was told %s", m)
+			}
+			client.message("peerLeft")
+			client.waitFor("the client's channel to close", client.dcClosed)
+			if err := call.ends(t); (err == nil) != c.rejects {
+				t.Errorf("the call ended with %v", err)
+			}
+		})
+	}
+}
+
+func TestAnEngineThatClosesDoesNotWaitForCallersThatAreStillConnecting(t *testing.T) {
+	s := serve(t, webrtc.Config{LostAfter: time.Hour, CloseTimeout: 100 * time.Millisecond})
+	_, call, _ := dialing(t, s)
+	call.session.end(errors.New("broken"))
+	if err := s.engine.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := call.ends(t); err == nil {
+		t.Error("the failure was lost")
+	}
+}
+
+func TestMessagesBeforeTheChannelIsOpenWaitInOrder(t *testing.T) {
+	s := serve(t, webrtc.Config{})
+	c, call, connect := dialing(t, s)
+	open := make(chan struct{})
+	c.dc.OnOpen(func() { close(open) })
 	for _, m := range []string{"one", "two", "three"} {
 		call.conn.Send([]byte(m), rtvi.Essential)
 	}
-	if err := c.pc.SetRemoteDescription(pion.SessionDescription{Type: pion.SDPTypeAnswer, SDP: reply["sdp"].(string)}); err != nil {
-		t.Fatal(err)
-	}
+	connect()
 	c.waitFor("the channel", open)
 	for _, want := range []string{"one", "two", "three"} {
 		if got := <-c.messages; got != want {

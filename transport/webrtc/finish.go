@@ -15,7 +15,7 @@ func (c *Conn) discard() {
 // message sent before.
 func (c *Conn) finish() {
 	if c.refused() {
-		c.farewell()
+		c.farewell(c.engine.cfg.CloseTimeout / 2)
 	}
 	c.mu.Lock()
 	if c.finished {
@@ -31,15 +31,15 @@ func (c *Conn) finish() {
 	if c.ready != nil {
 		c.ready.Stop()
 	}
-	p, ch, entry := c.peer, c.ch, c.entry
+	p, entry := c.peer, c.entry
 	c.mu.Unlock()
 	c.live.Store(nil)
 	if entry != nil {
 		entry.Remove()
 	}
+	c.out.close()
 	var closed <-chan struct{}
 	if p != nil {
-		c.out.detach(ch)
 		closed = c.engine.closePeer(p.pc)
 	}
 	// Only now may the engine forget the call: whoever closes the engine waits

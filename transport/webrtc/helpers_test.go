@@ -121,8 +121,10 @@ type server struct {
 	engine *webrtc.Engine
 	calls  chan *call
 	refuse func(*webrtc.Call) error
-	source webrtc.AudioSource
-	wrap   func(*webrtc.Conn, *session) webrtc.Session
+	// rejects has calls rejected instead of run.
+	rejects bool
+	source  webrtc.AudioSource
+	wrap    func(*webrtc.Conn, *session) webrtc.Session
 }
 
 // call is one that was opened.
@@ -182,7 +184,14 @@ func (s *server) open(info *webrtc.Call) error {
 	if s.wrap != nil {
 		served = s.wrap(conn, c.session)
 	}
-	go func() { c.over <- conn.Run(context.Background(), served) }()
+	go func() {
+		if s.rejects {
+			conn.Reject("No bot today.")
+			c.over <- nil
+			return
+		}
+		c.over <- conn.Run(context.Background(), served)
+	}()
 	s.calls <- c
 	return nil
 }

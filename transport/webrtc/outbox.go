@@ -42,6 +42,7 @@ type outbox struct {
 	buf     []byte // the messages that wait
 	ends    []int
 	spare   []byte
+	opened  bool // there has been a channel
 	writing bool
 	sealed  bool
 	failed  bool
@@ -110,7 +111,7 @@ func (o *outbox) attach(to channel) {
 	to.NotifyBelow(highWater / 2)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.to = to
+	o.to, o.opened = to, true
 	o.changed()
 	o.start()
 }
@@ -253,19 +254,28 @@ func (o *outbox) failLocked(err error) {
 	}
 }
 
+// close has nothing more written.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.to, o.failed = nil, true
+	o.changed()
+}
+
 // flush takes nothing more and waits until the client has received all, up to the
-// deadline.
+// deadline. It also waits for a client that has yet to open its first channel, but not
+// for one that is lost.
 func (o *outbox) flush(deadline time.Time) {
 	o.mu.Lock()
 	o.sealed = true
-	to := o.to
 	o.mu.Unlock()
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	to := o.opening(timer.C)
 	if to == nil {
 		return
 	}
 	to.NotifyBelow(0)
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
 	for {
 		o.mu.Lock()
 		changes := o.changes()
@@ -279,6 +289,25 @@ func (o *outbox) flush(deadline time.Time) {
 		case <-changes:
 		case <-timer.C:
 			return
+		}
+	}
+}
+
+// opening is the channel, after it has been waited for if there has been none yet; nil
+// when there is none.
+func (o *outbox) opening(late <-chan time.Time) channel {
+	for {
+		o.mu.Lock()
+		to, changes := o.to, o.changes()
+		coming := !o.opened && !o.failed
+		o.mu.Unlock()
+		if to != nil || !coming {
+			return to
+		}
+		select {
+		case <-changes:
+		case <-late:
+			return nil
 		}
 	}
 }

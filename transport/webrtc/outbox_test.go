@@ -198,3 +198,38 @@ func TestTheFarewellIsAwaitedUntilTheClientHasIt(t *testing.T) {
 		})
 	}
 }
+
+func TestTheFarewellIsKeptForAClientThatIsStillOnItsWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		comes, closes, want time.Duration
+		got                 []string
+	}{
+		"one that comes":           {comes: 300 * time.Millisecond, want: 300 * time.Millisecond, got: []string{"error", "peerLeft"}},
+		"one that never comes":     {want: time.Second},
+		"one that is given up":     {closes: 200 * time.Millisecond, want: 200 * time.Millisecond},
+		"one that comes after all": {comes: 300 * time.Millisecond, closes: 200 * time.Millisecond, want: 200 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o, p, _ := newOutbox()
+				o.push(rtvi.Final, []byte("error"))
+				o.last([]byte("peerLeft"))
+				begin := time.Now()
+				if c.comes > 0 {
+					time.AfterFunc(c.comes, func() { o.attach(p); synctest.Wait(); p.take() })
+				}
+				if c.closes > 0 {
+					time.AfterFunc(c.closes, o.close)
+				}
+				o.flush(begin.Add(time.Second))
+				if took := time.Since(begin); took != c.want {
+					t.Errorf("it took %v, not %v", took, c.want)
+				}
+				time.Sleep(time.Second)
+				if got := p.all(); !slices.Equal(got, c.got) {
+					t.Errorf("got %v, want %v", got, c.got)
+				}
+			})
+		})
+	}
+}

@@ -33,7 +33,8 @@ type Session interface {
 // [Config].ReattachWindow. When the session ends first, or ctx is cancelled, what is
 // queued for the client is sent, the client told that the bot has left, and the
 // connection closed, all within [Config].CloseTimeout. A session that fails, or does
-// not get ready in time, is told the client as a fatal error.
+// not get ready in time, is told the client as a fatal error; for that, a caller that
+// is still connecting is waited for, up to [Config].LostAfter.
 //
 // Run returns the session's error when the session ended first, nil meaning
 // gracefully, and otherwise an error that wraps one of this package's, such as
@@ -69,13 +70,14 @@ func (c *Conn) Run(ctx context.Context, session Session) error {
 }
 
 // Reject tells the client why it gets no session, as a fatal error, and ends the call.
-// It is called instead of Run.
+// It is called instead of Run, and returns when that is done: a caller that is still
+// connecting is waited for, up to [Config].LostAfter.
 func (c *Conn) Reject(reason string) {
 	c.mu.Lock()
 	c.starting, c.over = true, true
 	c.mu.Unlock()
 	c.Send(rtvi.AppendError(nil, reason, true), rtvi.Final)
-	c.farewell()
+	c.farewell(c.patience())
 	c.finish()
 }
 
@@ -163,18 +165,32 @@ func (c *Conn) sessionEnded(ctx context.Context, s *served, err error) {
 	c.mu.Unlock()
 	s.stop()
 	var cancelled *pipeline.CancelError
+	limit := c.engine.cfg.CloseTimeout / 2
 	switch {
 	case err != nil && ctx.Err() == nil && !errors.As(err, &cancelled):
+		limit = c.patience()
 		c.Send(rtvi.AppendError(nil, "The session ended because of an error on the server.", true), rtvi.Final)
 	case s.in.Ready() && !s.in.Answered():
 		c.Send(rtvi.AppendError(nil, "The session ended before the bot was ready.", true), rtvi.Final)
 	}
-	c.farewell()
+	c.farewell(limit)
+}
+
+// patience is how long a client is waited for that is to be told an error: one that is
+// still connecting, as when the bot cannot even be started, as long as it would take to
+// count as lost.
+func (c *Conn) patience() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reached {
+		return c.engine.cfg.CloseTimeout / 2
+	}
+	return max(c.engine.cfg.CloseTimeout/2, c.engine.cfg.LostAfter)
 }
 
 // farewell sends what is queued and tells the client that the bot has left, so that it
-// does not try to come back.
-func (c *Conn) farewell() {
+// does not try to come back, within the limit.
+func (c *Conn) farewell(limit time.Duration) {
 	c.mu.Lock()
 	again := c.closing
 	c.closing = true
@@ -183,7 +199,7 @@ func (c *Conn) farewell() {
 		return
 	}
 	c.out.last([]byte(peerLeftMessage))
-	c.out.flush(time.Now().Add(c.engine.cfg.CloseTimeout / 2))
+	c.out.flush(time.Now().Add(limit))
 }
 
 // await waits for the session's end, which follows the call's.

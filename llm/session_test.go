@@ -24,7 +24,7 @@ type script struct {
 }
 
 // step is one response: what it does in order.
-type step []any // string: text; frames.ToolCall: call; time.Duration: pause; error: failure; stop: end
+type step []any // string: text; frames.ToolCall: call; time.Duration: pause; error: failure; finish: end; *frames.TokenUsage
 
 type finish string
 
@@ -56,6 +56,8 @@ func (s *script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chu
 					return
 				}
 				continue
+			case *frames.TokenUsage:
+				c.Usage = part
 			case error:
 				yield(llm.Chunk{}, part)
 				return
@@ -110,6 +112,7 @@ type session struct {
 	convo *frames.LLMContext
 	task  *pipeline.Task
 	seen  []string
+	costs []*frames.MetricsFrame
 	ends  []string
 	done  chan error
 }
@@ -131,6 +134,8 @@ func (p *tail) Process(f frames.Frame, dir pipeline.Direction) {
 			p.s.seen = append(p.s.seen, "say "+f.Text)
 		case *frames.FunctionCallResultFrame:
 			p.s.seen = append(p.s.seen, fmt.Sprintf("%s %s", f.Call.Name, f.Status))
+		case *frames.MetricsFrame:
+			p.s.costs = append(p.s.costs, f)
 		case *frames.EndFrame:
 			p.s.seen = append(p.s.seen, "end")
 		}

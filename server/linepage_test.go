@@ -44,18 +44,29 @@ func (beeping) Synthesize(_ context.Context, u speech.Utterance, emit func(speec
 	return nil
 }
 
-// remembering keeps what a model was asked.
+// remembering keeps what a model was asked, and thinks about all answers but the first.
 type remembering struct {
 	llm.Model
 	mu    sync.Mutex
 	asked []frames.Snapshot
 }
 
+// thinking is what lies between the message that an answer begins and its sound, so that
+// a busy page cannot take them in the wrong order.
+const thinking = time.Second
+
 // Stream notes the request and answers.
 func (r *remembering) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	r.mu.Lock()
+	first := len(r.asked) == 0
 	r.asked = append(r.asked, req.Context)
 	r.mu.Unlock()
+	if !first {
+		select {
+		case <-time.After(thinking):
+		case <-ctx.Done():
+		}
+	}
 	return r.Model.Stream(ctx, req)
 }
 
@@ -139,7 +150,7 @@ func talkOver(t *testing.T) (after float64) {
 	r := line.Report(t)
 	begun := r.Said[0]
 	told := r.Told("user-started-speaking", begun[0])
-	next := r.Told("bot-started-speaking", told)
+	next := r.Told("bot-llm-started", told)
 	last := r.LastHeard(begun[0], next)
 	if told == 0 || next == 0 || last == 0 {
 		t.Fatalf("the bot was not interrupted: %+v", r)

@@ -126,3 +126,15 @@ func (r *LineReport) LastHeard(from, to float64) float64 {
 	}
 	return last
 }
+
+// SilentFrom is when the bot's sound ended that was heard at a time or first after it, and
+// was followed by so long a silence, in seconds; 0 if none did.
+func (r *LineReport) SilentFrom(at, silence float64) float64 {
+	for i, s := range r.Heard {
+		last := i == len(r.Heard)-1
+		if s[1] > at && (last || r.Heard[i+1][0]-s[1] >= silence) {
+			return s[1]
+		}
+	}
+	return 0
+}

@@ -185,12 +185,29 @@ func (r *Runner) commit(ctx context.Context, rec *Record, next *Run, events []Ev
 		if c := events[i].Call; c != nil {
 			r.own[c.ID] = true
 		}
-		if events[i].Type == EventCallEnd || events[i].Type == EventRetrying {
-			delete(r.own, events[i].Name)
-		}
 	}
+	r.forget(events, rec.Run, next)
 	rec.Run, rec.Revision, rec.Answers = next, revision, nil
 	return nil
+}
+
+// forget drops the calls of a commit that are not open any more, however they ended.
+func (r *Runner) forget(events []Event, before, after *Run) {
+	drop := func(id string) {
+		if after.Calls[id] == nil {
+			delete(r.own, id)
+		}
+	}
+	for i := range events {
+		if c := events[i].Call; c != nil {
+			drop(c.ID)
+		}
+	}
+	if before != nil {
+		for id := range before.Calls {
+			drop(id)
+		}
+	}
 }
 
 // drive makes the calls of a run and goes on with their results until there are none.
@@ -269,12 +286,10 @@ func (r *Runner) retryComes(run *Run) bool {
 // await waits for a result or for the time of a retry, and advances the run by it.
 func (r *Runner) await(ctx context.Context, rec *Record, results chan CallResult, flying map[string]context.CancelFunc) error {
 	var wake <-chan time.Time
-	for _, c := range rec.Run.Calls {
-		if wait := time.Until(c.After); wait > 0 {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			wake = timer.C
-		}
+	if wait := nextRetry(rec.Run); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		wake = timer.C
 	}
 	select {
 	case <-ctx.Done():
@@ -293,6 +308,17 @@ func (r *Runner) await(ctx context.Context, rec *Record, results chan CallResult
 		}
 		return r.settle(ctx, rec, result)
 	}
+}
+
+// nextRetry is how long it is until the first of a run's retries; 0 when there is none.
+func nextRetry(run *Run) time.Duration {
+	var first time.Duration
+	for _, c := range run.Calls {
+		if wait := time.Until(c.After); wait > 0 && (first == 0 || wait < first) {
+			first = wait
+		}
+	}
+	return first
 }
 
 // settle advances the run by a result; when somebody else has carried it on, by the same

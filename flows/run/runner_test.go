@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -109,6 +110,54 @@ func TestTheRunnerRetriesAndTimesOut(t *testing.T) {
 		}
 		if took := time.Since(began); took != 9*time.Second {
 			t.Errorf("took %s, want 3s + 1s + 3s + 2s", took)
+		}
+	})
+}
+
+func TestEachOfSeveralRetriesIsMadeInItsTime(t *testing.T) {
+	const retrying = `
+turnwise: 1
+flow: retrying
+tools:
+  one: {http: {method: GET}, retry: {max_attempts: 2, delay: 1s}}
+  two: {http: {method: GET}, retry: {max_attempts: 2, delay: 5s}}
+  three: {http: {method: GET}, retry: {max_attempts: 2, delay: 7s}}
+start: ask
+nodes:
+  ask:
+    task: Ask.
+    functions:
+      one: {description: One., call: one}
+      two: {description: Two., call: two}
+      three: {description: Three., call: three}
+      end: {description: End., next: done}
+  done: {end: {outcome: done}}
+`
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		again := map[string]time.Duration{}
+		c := &caller{}
+		tool := func(_ context.Context, call run.ToolCall) (any, error) {
+			if call.Attempt == 1 {
+				return nil, &run.Failure{Class: "network", Message: "down"}
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			again[call.Tool] = time.Since(began)
+			return "up", nil
+		}
+		c.tools = map[string]func(context.Context, run.ToolCall) (any, error){"one": tool, "two": tool, "three": tool}
+		r := &run.Runner{Plan: compile(t, retrying), Store: &run.Memory{}, Tools: c}
+		if _, err := r.Start(t.Context(), run.Start{ID: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Respond(t.Context(), "r", run.FunctionCall{ID: "1", Name: "one"}, run.FunctionCall{ID: "2", Name: "two"}, run.FunctionCall{ID: "3", Name: "three"})
+		if err != nil || len(got.Calls) != 0 {
+			t.Fatalf("%v: %s", err, dump(got))
+		}
+		want := map[string]time.Duration{"one": time.Second, "two": 5 * time.Second, "three": 7 * time.Second}
+		if !maps.Equal(again, want) {
+			t.Errorf("made again after %v, want %v", again, want)
 		}
 	})
 }

@@ -7,8 +7,13 @@ import (
 
 // Replay gives the run that a history comes to. It fails on an event of a schema this
 // package does not know, and on one that is out of order.
-func Replay(events []Event) (*Run, error) {
-	r := &Run{}
+func Replay(events []Event) (*Run, error) { return replay(&Run{}, events) }
+
+// ReplayFrom gives the run that a history comes to which goes on where another run is. The
+// run given is not changed. It fails as [Replay] does.
+func ReplayFrom(r *Run, events []Event) (*Run, error) { return replay(r.clone(), events) }
+
+func replay(r *Run, events []Event) (*Run, error) {
 	for i := range events {
 		e := &events[i]
 		if e.Schema != Schema {

@@ -66,6 +66,31 @@ func DecodeEvent(raw []byte) (Event, error) {
 	return e, p.err
 }
 
+// EncodeEvents writes events as JSON, for [DecodeEvents].
+func EncodeEvents(events []Event) ([]byte, error) {
+	raw, err := json.Marshal(events)
+	if err != nil {
+		return nil, fmt.Errorf("run: writing events: %w", err)
+	}
+	return raw, nil
+}
+
+// DecodeEvents reads what [EncodeEvents] wrote; see DecodeRun.
+func DecodeEvents(raw []byte) ([]Event, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("run: reading events: %w", err)
+	}
+	events := make([]Event, len(list))
+	for i, one := range list {
+		var err error
+		if events[i], err = DecodeEvent(one); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
 // decode reads JSON and keeps numbers as they are written.
 func decode(raw []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -61,6 +62,11 @@ func (m *Memory) Commit(_ context.Context, c Commit) (int64, error) {
 	k.revision++
 	k.events = append(k.events, c.Events...)
 	k.answers = slices.DeleteFunc(k.answers, func(a Answer) bool { return slices.Contains(c.Consumed, a.Interrupt) })
+	for i := range c.Events {
+		if opened := c.Events[i].Interrupt; opened != nil && !slices.ContainsFunc(k.answers, func(a Answer) bool { return a.Interrupt == opened.ID }) {
+			delete(k.accepted, opened.ID)
+		}
+	}
 	close(k.changed)
 	k.changed = make(chan struct{})
 	return k.revision, nil
@@ -126,7 +132,7 @@ func (m *Memory) Find(_ context.Context, q Query) ([]Summary, error) {
 	defer m.mu.Unlock()
 	var all []Summary
 	for _, k := range m.runs {
-		s := summary(k.run, k.revision, k.due)
+		s := Summarize(k.run, k.revision, k.due)
 		if q.Key != "" && s.Key != q.Key || q.Flow != "" && s.Flow != q.Flow || q.Status != "" && s.Status != q.Status ||
 			!q.Due.IsZero() && (s.Due.IsZero() || s.Due.After(q.Due)) {
 			continue
@@ -134,13 +140,11 @@ func (m *Memory) Find(_ context.Context, q Query) ([]Summary, error) {
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Summary) int {
-		if c := b.Touched.Compare(a.Touched); c != 0 {
-			return c
+		first := b.Touched.Compare(a.Touched)
+		if !q.Due.IsZero() {
+			first = a.Due.Compare(b.Due)
 		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(first, cmp.Compare(a.ID, b.ID))
 	})
 	limit := q.Limit
 	if limit == 0 {

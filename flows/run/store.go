@@ -33,12 +33,15 @@ type Store interface {
 	Commit(ctx context.Context, c Commit) (revision int64, err error)
 	// Answer accepts the first valid answer to an open interrupt, without a lease and
 	// without advancing the run. first tells whether it was this one; a later one gets
-	// the value that was accepted. It fails with ErrNoInterrupt and *InvalidAnswer.
+	// the value that was accepted, also when the interrupt is closed by now. When an
+	// interrupt of the same id is opened again, after the first answer has been consumed,
+	// it may be answered anew. It fails with ErrNoRun, ErrNoInterrupt and *InvalidAnswer.
 	Answer(ctx context.Context, run string, a Answer) (accepted any, first bool, err error)
 	// Watch gives the events after a number as they are committed, until ctx ends or the
 	// run does. A run that cannot be read gives one error.
 	Watch(ctx context.Context, run string, after int64) iter.Seq2[Event, error]
-	// Find lists runs, the one touched last first.
+	// Find lists runs, the one touched last first; those that are due, the one due first
+	// first.
 	Find(ctx context.Context, q Query) ([]Summary, error)
 	// Flow is the document of a flow by its hash; it fails with ErrNoFlow.
 	Flow(ctx context.Context, hash string) ([]byte, error)
@@ -89,8 +92,8 @@ type Summary struct {
 	Outcome       string // empty until it has ended
 }
 
-// summary is a run in a list.
-func summary(r *Run, revision int64, due time.Time) Summary {
+// Summarize gives what a list tells of a run. It is what stores index runs by.
+func Summarize(r *Run, revision int64, due time.Time) Summary {
 	s := Summary{ID: r.ID, Key: r.Key, Flow: r.Flow, Status: r.Status, Revision: revision, Touched: r.Touched, Due: due, Waits: len(r.Interrupts)}
 	if root := r.Scopes[""]; root != nil {
 		s.Node = root.Node

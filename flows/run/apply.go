@@ -48,8 +48,12 @@ func (r *Run) apply(e *Event) {
 	case EventEnded:
 		r.end(e)
 	case EventScopeEnd:
-		if parent := r.Scopes[s.Parent]; e.Outcome != nil && !s.Shared {
+		parent := r.Scopes[s.Parent]
+		if e.Outcome != nil && (!s.Shared || s.Branch != "") {
 			parent.Outcome = e.Outcome
+		}
+		if s.Branch != "" && e.Reason == "" {
+			parent.gather(s.Branch, s.Round > 0, Gathered{Output: e.Value, Failure: e.Failure})
 		}
 		if s.Parent != s.Path {
 			delete(r.Scopes, s.Path)
@@ -95,7 +99,7 @@ func (r *Run) start(e *Event) {
 // openScope opens a scope.
 func (r *Run) openScope(e *Event) {
 	s := &Scope{Path: e.Scope, Parent: e.From, Flow: e.Name, Shared: e.Shared, Inputs: e.Set, Phase: phaseEnter,
-		State: map[string]any{}, Outputs: map[string]any{}, Visits: map[string]int{}, Writes: map[string]int{}}
+		State: map[string]any{}, Outputs: map[string]any{}, Visits: map[string]int{}, Writes: map[string]int{}, Branch: e.Text, Round: e.Count, Item: e.Value}
 	if s.Inputs == nil {
 		s.Inputs = map[string]any{}
 	}
@@ -235,7 +239,13 @@ func (s *Scope) apply(e *Event, turn int) {
 			s.Fresh = false
 		}
 	case EventFinished:
-		s.Outputs[e.Node] = map[string]any{"output": e.Value}
+		output := map[string]any{"output": e.Value}
+		if len(e.Set) > 0 {
+			output["failed"] = e.Set
+		}
+		s.Outputs[e.Node] = output
+	case EventBodies:
+		s.Items, s.Rounds, s.Branches = e.Items, nil, nil
 	case EventFailed:
 		s.Failure = e.Failure
 	case EventResultKept:
@@ -277,6 +287,7 @@ func (s *Scope) enter(e *Event, turn int) {
 	s.Node, s.Visit, s.Phase, s.Fresh = e.Node, e.Visit, phaseEnter, true
 	s.Attempts, s.Seen, s.Silences, s.Approved, s.Replay = nil, nil, 0, "", e.Text
 	s.Result, s.Answer, s.Outcome, s.Stage = nil, nil, nil, 0
+	s.Items, s.Rounds, s.Branches = nil, nil, nil
 	if e.Reason != ReasonError {
 		s.Failure = nil
 	}

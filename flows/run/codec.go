@@ -23,7 +23,9 @@ func DecodeRun(raw []byte) (*Run, error) {
 	p.outcome(r.Outcome)
 	for _, s := range r.Scopes {
 		p.object(&s.State, &s.Inputs, &s.Outputs, &s.Seen)
-		p.value(&s.Result, &s.Answer)
+		p.value(&s.Result, &s.Answer, &s.Item)
+		p.list(s.Items)
+		p.gathered(s)
 		p.outcome(s.Outcome)
 		for i := range s.Done {
 			p.object(&s.Done[i].Args)
@@ -52,6 +54,7 @@ func DecodeEvent(raw []byte) (Event, error) {
 	p := &plainer{}
 	p.object(&e.Set)
 	p.value(&e.Value)
+	p.list(e.Items)
 	p.outcome(e.Outcome)
 	if e.Function != nil {
 		p.object(&e.Function.Args, &e.Function.Report)
@@ -124,6 +127,22 @@ func (p *plainer) object(objects ...*map[string]any) {
 			continue
 		}
 		*o, _ = plain.(map[string]any)
+	}
+}
+
+func (p *plainer) list(values []any) {
+	for i := range values {
+		p.value(&values[i])
+	}
+}
+
+func (p *plainer) gathered(s *Scope) {
+	for i := range s.Rounds {
+		p.value(&s.Rounds[i].Output)
+	}
+	for name, g := range s.Branches {
+		p.value(&g.Output)
+		s.Branches[name] = g
 	}
 }
 

@@ -273,7 +273,7 @@ func (c *compiler) value(raw json.RawMessage) (any, bool) {
 func (c *compiler) finish(f *flow) {
 	c.where = "flow " + f.name
 	need := func(what, to string) {
-		if to != "" && to != "back" && f.nodes[to] == nil {
+		if to != "" && to != "back" && !leads(f, to) {
 			c.errorf("%s leads to %q, which is no node", what, to)
 		}
 	}
@@ -282,6 +282,9 @@ func (c *compiler) finish(f *flow) {
 	}
 	need("on_error", f.onError)
 	all := f.functions
+	if f.outer != nil {
+		all = nil // they lead through the flow around
+	}
 	for _, name := range sorted(f.nodes) {
 		n := f.nodes[name]
 		for _, e := range n.next {
@@ -299,7 +302,7 @@ func (c *compiler) finish(f *flow) {
 		if n.wait != nil {
 			need(name, n.wait.onTimeout)
 		}
-		if n.kind == kindUse && c.plan.flows[n.use] == nil {
+		if n.kind == kindUse && (c.plan.flows[n.use] == nil || c.plan.flows[n.use].outer != nil) {
 			c.errorf("%s uses %q, which is no flow", name, n.use)
 		}
 		for _, field := range n.collect {

@@ -119,7 +119,7 @@ func (c *compiler) node(f *flow, doc *docFlow, name string, d *docNode) *node {
 	if d.Meanwhile != nil {
 		n.meanwhile, n.hold = d.Meanwhile.Talk, c.text(d.Meanwhile.Say)
 	}
-	c.kind(f, n, d)
+	c.kind(f, doc, n, d)
 	return n
 }
 
@@ -129,7 +129,7 @@ func docCheckOf(c *compiler, d docCheck) check {
 }
 
 // kind finds out the node's kind and compiles what belongs to it.
-func (c *compiler) kind(f *flow, n *node, d *docNode) {
+func (c *compiler) kind(f *flow, doc *docFlow, n *node, d *docNode) {
 	switch {
 	case len(d.Collect) > 0:
 		n.kind = kindCollect
@@ -150,6 +150,10 @@ func (c *compiler) kind(f *flow, n *node, d *docNode) {
 	case d.Human != nil:
 		n.kind = kindHuman
 		c.human(n, d)
+	case d.Parallel != nil:
+		c.parallel(f, doc, n, d.Parallel)
+	case d.Loop != nil:
+		c.loop(f, doc, n, d.Loop)
 	case d.Use != "":
 		n.kind = kindUse
 	case d.End != nil:

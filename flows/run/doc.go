@@ -21,8 +21,9 @@
 //
 // # Scopes
 //
-// A run has a [Scope] for the flow itself, and one for each subflow at work and each talk
-// beside a node that waits; one of them, the innermost, has the floor. A scope is at one
+// A run has a [Scope] for the flow itself, and one for each subflow at work, each branch of
+// a parallel node, each round of a loop, and each talk beside a node that waits; one of
+// them, the innermost, has the floor. A scope is at one
 // node, in one phase. Quiet nodes run within the advance that enters them; an advance ends
 // when every scope waits for something.
 //

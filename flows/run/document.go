@@ -128,6 +128,8 @@ type docNode struct {
 	Set         map[string]any         `json:"set"`
 	Branch      docNext                `json:"branch"`
 	Human       *docHuman              `json:"human"`
+	Parallel    *docParallel           `json:"parallel"`
+	Loop        *docLoop               `json:"loop"`
 	Use         string                 `json:"use"`
 	Input       map[string]any         `json:"input"`
 	End         *docEnd                `json:"end"`

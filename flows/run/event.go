@@ -13,8 +13,9 @@ const (
 	EventWaiting    Type = "run.waiting"   // nothing else can run; Text says for what
 	EventReady      Type = "run.resumed"   // it had waited
 	EventEnded      Type = "run.ended"     // Outcome
-	EventScope      Type = "scope.opened"  // Name is the flow, Set the inputs, From the parent's path
-	EventScopeEnd   Type = "scope.closed"  // Outcome
+	EventScope      Type = "scope.opened"  // Name is the flow, Set the inputs, From the parent's path; of a body Text its branch, Count its round and Value its item
+	EventScopeEnd   Type = "scope.closed"  // Outcome; of a body Value or Failure, or Reason why it came to nothing
+	EventBodies     Type = "node.branched" // a parallel node or a loop is at work; Items is what the loop goes over
 	EventEntered    Type = "node.entered"  // From the node before, Reason one of the Reason constants
 	EventPhase      Type = "node.phase"    // Text is the phase
 	EventFinished   Type = "node.finished" // Value is its output
@@ -76,6 +77,7 @@ type Event struct {
 	Set       map[string]any `json:"set,omitempty"`
 	Cleared   []string       `json:"cleared,omitempty"`
 	Fields    []string       `json:"fields,omitempty"`
+	Items     []any          `json:"items,omitempty"`
 	Value     any            `json:"value,omitempty"`
 	Count     int            `json:"count,omitempty"`
 	To        int            `json:"to,omitempty"`

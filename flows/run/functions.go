@@ -95,6 +95,8 @@ func (m *machine) invoke(s *Scope, o *Offered, fn *Function) {
 		m.beginCall(s, n, &callOf{tool: o.tool, args: literal(fn.Args), timeout: m.flowOf(s).tools[o.tool].timeout}, fn)
 	case fn.Name == FunctionRecord:
 		m.told(fn, m.record(s, n, fn.Args))
+	case fn.Name == FunctionContinue && len(n.next) == 0: // it ends its branch
+		m.done(s, nil)
 	case fn.Name == FunctionContinue:
 		m.take(s, n.next, m.view(s))
 	case fn.Name == FunctionOutOfScope:
@@ -315,7 +317,7 @@ func (m *machine) report(all bool) {
 // call that is not an async one is under way.
 func (m *machine) chained(fn *Function) bool {
 	for _, c := range m.run.Calls {
-		if c.Function == fn.ID && c.Waiting == "" || c.Function == "" && !c.Async && c.Waiting == "" {
+		if c.Function == fn.ID && c.Waiting == "" || c.Function == "" && !c.Async && c.Waiting == "" && !m.beside(m.run.Scopes[c.Scope], fn.Scope) {
 			return true
 		}
 	}

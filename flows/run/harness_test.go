@@ -24,6 +24,16 @@ func compile(t testing.TB, source string) *run.Plan {
 
 func compileWith(t testing.TB, source string, o run.Options) *run.Plan {
 	t.Helper()
+	p, err := tryCompile(t, source, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// tryCompile is compileWith with the error of the compiler.
+func tryCompile(t testing.TB, source string, o run.Options) (*run.Plan, error) {
+	t.Helper()
 	var doc map[string]any
 	if err := yaml.Unmarshal([]byte(source), &doc); err != nil {
 		t.Fatal(err)
@@ -32,11 +42,7 @@ func compileWith(t testing.TB, source string, o run.Options) *run.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := run.Compile(raw, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return run.Compile(raw, o)
 }
 
 // tools are scripted tools by name; several results are given one after the other.

@@ -144,6 +144,14 @@ func (m *machine) runnable() *Scope {
 
 // leave takes the edge behind a node that is done.
 func (m *machine) leave(s *Scope, n *node) {
+	if s.Branch != "" && len(n.next) == 0 && len(s.Places) == 0 {
+		var output any
+		if o, is := s.Outputs[n.name].(map[string]any); is {
+			output = o["output"]
+		}
+		m.endBody(s, output, nil, nil)
+		return
+	}
 	m.take(s, n.next, m.view(s))
 }
 
@@ -191,6 +199,9 @@ func (m *machine) enter(s *Scope, to, reason string) {
 		}
 	}
 	n := f.nodes[to]
+	if n == nil && m.leaveLoop(s, to) {
+		return
+	}
 	if n == nil {
 		m.stop(s, &Failure{Class: "flow", Node: s.Node, Message: fmt.Sprintf("there is no node %q", to)})
 		return
@@ -256,12 +267,23 @@ func (m *machine) release(s *Scope) {
 	m.closeChildren(s)
 }
 
+// shut ends a scope. An undo that is under way there is not waited for any more.
+func (m *machine) shut(s *Scope, e Event) {
+	for _, id := range sorted(m.run.Calls) {
+		if c := m.run.Calls[id]; c.Scope == s.Path {
+			m.emit(Event{Type: EventCallEnd, Scope: s.Path, Node: c.Node, Visit: c.Visit, Name: id, Failure: &Failure{Class: "cancelled", Message: "its scope has ended"}})
+		}
+	}
+	e.Type, e.Scope = EventScopeEnd, s.Path
+	m.emit(e)
+}
+
 // closeChildren ends the scopes that work for a scope.
 func (m *machine) closeChildren(s *Scope) {
 	for _, path := range sorted(m.run.Scopes) {
 		if c := m.run.Scopes[path]; c != nil && path != "" && c.Parent == s.Path {
 			m.release(c)
-			m.emit(Event{Type: EventScopeEnd, Scope: path, Node: c.Node, Reason: "cancelled"})
+			m.shut(c, Event{Node: c.Node, Reason: "cancelled"})
 		}
 	}
 }
@@ -281,6 +303,9 @@ func (m *machine) failAt(s *Scope, n *node, f *Failure) {
 	}
 	m.failures++
 	target := m.flowOf(s).nodes[to]
+	if target == nil && to != "" && m.failures <= maxFailures && m.leaveLoop(s, to) {
+		return
+	}
 	if target == nil || target == n || m.failures > maxFailures {
 		m.stop(s, f)
 		return
@@ -291,11 +316,13 @@ func (m *machine) failAt(s *Scope, n *node, f *Failure) {
 // stop ends a scope because of a failure nothing handles.
 func (m *machine) stop(s *Scope, f *Failure) {
 	switch {
+	case s.Branch != "":
+		m.endBody(s, nil, nil, f)
 	case s.Shared:
-		m.emit(Event{Type: EventScopeEnd, Scope: s.Path, Node: s.Node, Reason: "failed"})
+		m.shut(s, Event{Node: s.Node, Reason: "failed"})
 	case s.Path != "":
 		parent := m.run.Scopes[s.Parent]
-		m.emit(Event{Type: EventScopeEnd, Scope: s.Path, Node: s.Node, Reason: "failed"})
+		m.shut(s, Event{Node: s.Node, Reason: "failed"})
 		m.fail(parent, &Failure{Class: f.Class, Message: s.Flow + "/" + f.Node + ": " + f.Message})
 	default:
 		m.say(s, apology)

@@ -246,7 +246,7 @@ func (m *machine) offerGenerated(s *Scope, n *node, only string, add func(Offere
 		add(Offered{Name: FunctionRecord, Description: "Record what the user has given: " + strings.Join(m.missing(s, n), ", ") + ".",
 			Parameters: m.recordSchema(s, n), Generated: true, owner: s.Path})
 	}
-	if n.kind != kindCollect && len(n.functions) == 0 && len(n.next) > 0 {
+	if n.kind != kindCollect && len(n.functions) == 0 && (len(n.next) > 0 || s.Branch != "") {
 		description := "The user is done with this."
 		if n.task != nil {
 			description = n.task.Source()

@@ -26,6 +26,8 @@ func (m *machine) begin(s *Scope, n *node) {
 		m.wait(s, n, n.wait, "answer")
 	case kindUse:
 		m.beginUse(s, n)
+	case kindParallel, kindLoop:
+		m.beginBodies(s, n)
 	case kindEnd:
 		m.finish(s, n)
 	case kindCustom:
@@ -174,10 +176,14 @@ func (m *machine) finish(s *Scope, n *node) {
 		m.end(s, o)
 		return
 	}
+	if s.Branch != "" {
+		m.endBody(s, value, o, nil)
+		return
+	}
 	parent := m.run.Scopes[s.Parent]
 	shared := s.Shared
 	m.release(s)
-	m.emit(Event{Type: EventScopeEnd, Scope: s.Path, Node: n.name, Outcome: o, Shared: shared})
+	m.shut(s, Event{Node: n.name, Outcome: o, Shared: shared})
 	if shared {
 		return
 	}
@@ -196,20 +202,31 @@ func (m *machine) floor() *Scope {
 	return m.run.floor()
 }
 
-// floor is the innermost scope; one branch of a run talks.
+// floor is the innermost scope at work; of branches beside each other the first that
+// talks, else the first.
 func (r *Run) floor() *Scope {
-	s := r.Scopes[""]
-	for len(r.Scopes) > 1 {
-		var inner *Scope
-		for path, c := range r.Scopes {
-			if path != "" && c.Parent == s.Path && (inner == nil || path < inner.Path) {
-				inner = c
-			}
-		}
-		if inner == nil {
-			break
-		}
-		s = inner
-	}
+	s, _ := r.floorIn(r.Scopes[""])
 	return s
+}
+
+// floorIn is the floor of a scope and those within it, and whether it talks.
+func (r *Run) floorIn(s *Scope) (floor *Scope, talks bool) {
+	if len(r.Scopes) == 1 {
+		return s, s.Phase == phaseTalk
+	}
+	floor = nil
+	first := ""
+	for path, c := range r.Scopes {
+		if path == "" || c.Parent != s.Path || c == s {
+			continue
+		}
+		at, talking := r.floorIn(c)
+		if floor == nil || talking && !talks || talking == talks && path < first {
+			floor, talks, first = at, talking, path
+		}
+	}
+	if floor == nil {
+		return s, s.Phase == phaseTalk
+	}
+	return floor, talks
 }

@@ -43,6 +43,8 @@ type flow struct {
 	tools         map[string]*tool
 	servers       []string        // MCP servers, whose tools are called server.tool
 	allow         map[string]bool // nil: every tool
+	outer         *flow           // of a body: the flow around it
+	loops         bool            // it is the body of a loop
 }
 
 // corrections is how far a correction goes back.
@@ -94,6 +96,7 @@ type node struct {
 	hold              *expr.Template // line said when it begins to wait
 	use               string
 	input             []assignment
+	bodies            *bodies // of a parallel node or a loop
 	finish            *finish
 	custom            Kind
 	config            map[string]any
@@ -116,6 +119,8 @@ const (
 	kindBranch   = "branch"
 	kindHuman    = "human"
 	kindUse      = "use"
+	kindParallel = "parallel"
+	kindLoop     = "loop"
 	kindEnd      = "end"
 	kindCustom   = "custom"
 )

@@ -19,7 +19,7 @@ var seed = flag.Uint64("seed", 0, "draw the random flows from this seed; 0: the 
 // is not changed, and a run that has not ended needs something or is due. Every call of the
 // model's gets exactly one result.
 func TestRandomFlowsNeverStick(t *testing.T) {
-	first, last := uint64(1), uint64(160)
+	first, last := uint64(1), uint64(520)
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
@@ -28,7 +28,7 @@ func TestRandomFlowsNeverStick(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { wander(t, s, seen) })
 	}
 	for _, kind := range []run.Type{run.EventEnded, run.EventRetrying, run.EventFailed, run.EventCorrected, run.EventReverted, run.EventRefused, run.EventSuperseded,
-		run.EventPlace, run.EventForgotten, run.EventRequire, run.EventAnswered, run.EventScopeEnd, run.EventAttempt, run.EventSilence, run.EventDecision} {
+		run.EventPlace, run.EventForgotten, run.EventRequire, run.EventAnswered, run.EventScopeEnd, run.EventAttempt, run.EventSilence, run.EventDecision, run.EventBodies} {
 		if *seed == 0 && seen[kind] == 0 {
 			t.Errorf("no random run comes to %s", kind)
 		}
@@ -168,7 +168,16 @@ func drawNode(r *rand.Rand, node, next func() string) string {
 	if r.IntN(2) == 0 {
 		meanwhile = ", while_waiting: {talk: " + node() + "}"
 	}
-	switch r.IntN(12) {
+	switch r.IntN(15) {
+	case 12:
+		return "parallel: {branches: {p: {x: {call: t1}}, q: {start: {human: {form: {type: boolean}, deadline: 20m, default: true}, next: y}, y: {" +
+			[]string{"call: t0", "task: Talk.", "collect: [a]", "end: {outcome: out, success: false}", "use: sub"}[r.IntN(5)] + "}}}, join: " +
+			[]string{"all", "any", "success"}[r.IntN(3)] + ", on_failure: " + []string{"fail", "continue"}[r.IntN(2)] + "}, save: {d: '{{ result }}'}, next: " + next()
+	case 13:
+		return "loop: {over: [1, 2], body: {start: {set: {c: '{{ state.c + item }}'}, next: " + []string{"z", node()}[r.IntN(2)] + "}, z: {" +
+			[]string{"call: t0, on_error: " + node(), "task: Talk.", "follow_up: Talk., closure: [bye]", "human: {deadline: 5m, default: x}"}[r.IntN(4)] + "}}}, next: " + next()
+	case 14:
+		return "loop: {while: 'state.c < 5', max: 3, body: {x: {parallel: {branches: {p: {x: {call: t0}}, q: {x: {set: {c: '{{ state.c + 1 }}'}}}}}}}}, next: " + next()
 	case 0:
 		return "collect: [a, b], attempts: 2, on_attempts: " + node() + ", next: " + next()
 	case 1:

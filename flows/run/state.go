@@ -94,6 +94,13 @@ type Scope struct {
 	Approved string         `json:"approved,omitempty"` // fingerprint of the call that was confirmed
 	Failure  *Failure       `json:"failure,omitempty"`  // of the node that led to on_error
 	Outcome  *Outcome       `json:"outcome,omitempty"`  // of the last subflow
+
+	Branch   string              `json:"branch,omitempty"`   // of a body: its name
+	Round    int                 `json:"round,omitempty"`    // of a loop's body: counted from 1
+	Item     any                 `json:"item,omitempty"`     // of a loop's body: what the round is about
+	Items    []any               `json:"items,omitempty"`    // of a loop at work: what it goes over
+	Branches map[string]Gathered `json:"branches,omitempty"` // of a parallel node at work: the branches that have ended
+	Rounds   []Gathered          `json:"rounds,omitempty"`   // of a loop at work: the rounds that have ended
 }
 
 // Place is where a digression returns to.
@@ -236,5 +243,6 @@ func (s *Scope) clone() *Scope {
 	c.Done = s.Done[:len(s.Done):len(s.Done)]
 	c.Places = s.Places[:len(s.Places):len(s.Places)]
 	c.Returns = s.Returns[:len(s.Returns):len(s.Returns)]
+	c.Rounds = s.Rounds[:len(s.Rounds):len(s.Rounds)]
 	return &c
 }

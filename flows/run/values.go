@@ -35,7 +35,9 @@ func (v *view) Value(name string) (any, bool) {
 	case "inputs":
 		return m2any(v.m.owner(v.s).Inputs), true
 	case "nodes":
-		return m2any(v.s.Outputs), true
+		return m2any(v.m.outputs(v.s)), true
+	case "item":
+		return v.m.item(v.s)
 	case "visits":
 		return int64(v.s.Visits[v.s.Node]), true
 	case "args":

@@ -138,7 +138,7 @@ func (m *machine) close(i *Interrupt, value any, reason, by string) {
 			return // the call has yet to return
 		}
 		m.closeChildren(s)
-		m.callDone(s, n, s.Result)
+		m.callDone(s, n, value) // the answer is what the node gives
 	}
 }
 
